@@ -151,6 +151,11 @@ export const RunKwargs = z.looseObject({
 });
 export type RunKwargs = z.infer<typeof RunKwargs>;
 
+/** The graph of a run. Set by the server: it overrides a client's `graph_id`. */
+export function graphIdOf({ config }: Pick<RunKwargs, 'config'>): string {
+  return String(config.configurable['graph_id']);
+}
+
 export const Run = z.object({
   run_id: Uuid,
   thread_id: Uuid,

@@ -6,8 +6,8 @@ import { requireClock, waitForClock } from '../graphs/checkpointer/clock-order.t
 import type { GraphConfig } from '../graphs/graph.ts';
 import { RunOutput, withRunOutput } from '../graphs/observability/run-output.ts';
 import { isEmptyCommand } from '../graphs/runtime/command.ts';
-import type { RunKwargs } from '../schemas/runs.ts';
-import { graphIdOf, threadMetadata } from '../services/runs/run-options.ts';
+import { graphIdOf, type RunKwargs } from '../schemas/runs.ts';
+import { threadMetadata } from '../services/runs/run-options.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
 import { type Attempt, type AttemptContext, recordAttempt, StopReason } from './attempt.ts';
 import { AttemptLog, DEFAULT_OUTPUT_RULES } from './attempt-log.ts';

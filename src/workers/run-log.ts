@@ -1,10 +1,9 @@
 import { errorStack, failureForLog } from '../core/failure.ts';
 import type { LogFields } from '../core/logger.ts';
 import { traceIdOf } from '../core/trace-ids.ts';
-import type { Run, RunStatus } from '../schemas/runs.ts';
+import { graphIdOf, type Run, type RunStatus } from '../schemas/runs.ts';
 import type { EndedRun } from '../schemas/system.ts';
 import type { ThreadState } from '../schemas/thread-state.ts';
-import { graphIdOf } from '../services/runs/run-options.ts';
 import type { Attempt, AttemptContext } from './attempt.ts';
 
 /** Fields of every log line about a run. */

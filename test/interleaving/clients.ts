@@ -1,11 +1,11 @@
 import { timestamp } from '../../src/core/clock.ts';
 import { columns } from '../../src/db/columns.ts';
 import { sql } from '../../src/db/sql.ts';
-import { effectOnOthers } from '../../src/services/runs/multitask.ts';
 import { isFinal } from '../../src/services/runs/transitions.ts';
 import { checkpointRepository } from '../../src/storage/checkpoints/checkpoints.ts';
 import type { NewRun } from '../../src/storage/queue/enqueue.ts';
 import type { FireResult, TriggerResult } from '../../src/storage/queue/fire-cron.ts';
+import { effectOnOthers } from '../../src/storage/queue/multitask.ts';
 import type { Ttl } from '../../src/storage/threads/row.ts';
 import { FAILURE_RULES, newThread } from '../support/queued-runs.ts';
 import type { CreateRun, ThreadCommand } from './commands.ts';
@@ -64,10 +64,8 @@ export class Clients {
       run,
       markers: markersOf(of),
       agent: { assistant_name: 'interleaved', assistant_version: 1 },
-      delay_ms: command.delayed ? HOUR_MS / 2 : 0,
-      thread: newThread(thread_id),
-      thread_ttl: SHARED[this.threads.indexOf(thread_id)],
-      thread_metadata: {},
+      order: { delay_ms: command.delayed ? HOUR_MS / 2 : 0 },
+      thread: { if_missing: newThread(thread_id), ttl: SHARED[this.threads.indexOf(thread_id)] },
       others: effectOnOthers(strategy, run_id, log_retention_ms),
     };
     this.#does(

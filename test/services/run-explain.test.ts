@@ -58,7 +58,7 @@ describeEachDatabase('the explanation of a run', (open) => {
   test('names the time when a run is due', async () => {
     await using db = await open();
     const { add, explain } = story(db);
-    const later = await explain(await add(randomUUID(), { delay_ms: 3_600_000 }));
+    const later = await explain(await add(randomUUID(), { order: { delay_ms: 3_600_000 } }));
     expect(later).toMatchObject({ behind: [], summary: `Waits until ${later.due_at}.`, worker: null });
     expect(Date.parse(later.due_at as string)).toBeGreaterThan(Date.now() + 3_000_000);
   });
@@ -80,12 +80,12 @@ describeEachDatabase('the explanation of a run', (open) => {
     await using db = await open();
     const { add, explain, take, queue } = story(db, [], { fairness: { fair_by: 'owner', max_per_owner: 1 } });
     await queue.heartbeat({ ...WORKER, slots: 9 }, 60_000);
-    const first = await add(randomUUID(), { owner: 'ada' });
+    const first = await add(randomUUID(), { order: { owner: 'ada' } });
     expect((await explain(first)).summary).toMatch(/^Ready; the next worker/);
     await take();
     const [second, other] = [
-      await add(randomUUID(), { owner: 'ada' }),
-      await add(randomUUID(), { owner: 'ben' }),
+      await add(randomUUID(), { order: { owner: 'ada' } }),
+      await add(randomUUID(), { order: { owner: 'ben' } }),
     ];
 
     expect(await explain(second)).toMatchObject({

@@ -68,7 +68,7 @@ describeEachDatabase('the explanation of a thread', (open) => {
     await take();
     const second = await add(thread_id);
     const third = await add(thread_id);
-    const later = await add(thread_id, { delay_ms: 3_600_000 });
+    const later = await add(thread_id, { order: { delay_ms: 3_600_000 } });
 
     const explained = await explain(thread_id);
     expect(explained).toMatchObject({
@@ -91,7 +91,7 @@ describeEachDatabase('the explanation of a thread', (open) => {
     const { add, explain } = story(db);
     const [ready, delayed] = [randomUUID(), randomUUID()];
     await add(ready);
-    await add(delayed, { delay_ms: 3_600_000 });
+    await add(delayed, { order: { delay_ms: 3_600_000 } });
 
     expect((await explain(ready)).summary).toMatch(/^Busy with run .*\. Ready, but no worker/);
     expect((await explain(delayed)).summary).toMatch(/^Busy with run .*\. Waits until .*\.$/);

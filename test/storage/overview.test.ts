@@ -103,7 +103,7 @@ describeEachDatabase('the overview', (open) => {
     await using db = await open();
     const overview = overviewReader(db);
     const { add } = queueStory(db);
-    await add(randomUUID(), { delay_ms: HOUR_MS });
+    await add(randomUUID(), { order: { delay_ms: HOUR_MS } });
     expect(await overview.oldestWaiting()).toBeUndefined();
     const [ready, blocked, scheduled] = [await add(randomUUID()), randomUUID(), randomUUID()];
     expect(await overview.oldestWaiting()).toMatchObject({ run_id: ready, since: expect.any(String) });
@@ -122,7 +122,7 @@ describeEachDatabase('the overview', (open) => {
     await seedThreads(db, 300);
     const { add } = queueStory(db);
     await add(randomUUID());
-    await add(randomUUID(), { delay_ms: HOUR_MS });
+    await add(randomUUID(), { order: { delay_ms: HOUR_MS } });
 
     const overview = overviewReader(db);
     expect(await overview.threads()).toEqual({ busy: 1, interrupted: 3, error: 1 });

@@ -66,7 +66,7 @@ describeEachStorage('owner rules', (open) => {
     const rows = Array.from({ length: ROWS }, () => randomRow(random));
     await Promise.all(rows.map((metadata, n) => threads.insert(freshThread(n, { metadata }))));
     const run_ids: string[] = [];
-    for (let n = 0; n < ROWS; n++) run_ids.push(await story.add(threadId(n), { thread_metadata: {} }));
+    for (let n = 0; n < ROWS; n++) run_ids.push(await story.add(threadId(n)));
     const query = ThreadSearch.parse({ limit: 1000, sort_by: 'thread_id', sort_order: 'asc' });
 
     for (let round = 0; round < ROUNDS; round++) {

@@ -114,7 +114,7 @@ describeEachDatabase('threads with a TTL', (open) => {
   test('can be created with a TTL by a run', async () => {
     await using db = await open();
     const threads = threadRepository(db);
-    await queueStory(db).add(threadId(1), { thread_ttl: HOUR });
+    await queueStory(db).add(threadId(1), { thread: { if_missing: freshThread(1), ttl: HOUR } });
     expect(await threads.expiry(threadId(1))).toMatchObject({ strategy: 'delete', ttl_minutes: 60 });
   });
 });

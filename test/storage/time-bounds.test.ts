@@ -52,7 +52,7 @@ describeEachDatabase('the largest times', (open) => {
   test('a run may be due in a hundred years', async () => {
     await using db = await open();
     const { add, queue } = queueStory(db);
-    await add(threadId(1), { delay_ms: MAX_DELAY_S * 1000 });
+    await add(threadId(1), { order: { delay_ms: MAX_DELAY_S * 1000 } });
     expect((await queue.nextDue()).next?.due_at).toMatch(/^2\d{3}-/);
   });
 });

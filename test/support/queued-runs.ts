@@ -104,9 +104,7 @@ export function request(run: Run, markers: Partial<RunMarkers> = {}): NewRun {
     run,
     markers: { ...MARKERS, ...markers },
     agent: { assistant_name: 'scripted', assistant_version: 1 },
-    delay_ms: 0,
-    thread: newThread(run.thread_id),
-    thread_metadata: {},
+    thread: { if_missing: newThread(run.thread_id) },
     others: 'enqueue',
   };
 }

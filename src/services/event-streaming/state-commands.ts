@@ -3,6 +3,7 @@ import { authorize } from '../../auth/authorize.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { PROTOCOL_EVENT, PROTOCOL_NOTE } from '../../events/frame.ts';
 import type { Namespace, Params } from '../../schemas/event-streaming.ts';
+import { graphIdOf } from '../../schemas/runs.ts';
 import type { ThreadState } from '../../schemas/thread-state.ts';
 import {
   END_EVENT,
@@ -12,7 +13,6 @@ import {
   type RunOutcome,
 } from '../../storage/runs/events.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
-import { graphIdOf } from '../runs/run-options.ts';
 import type { ThreadStateService } from '../threads/thread-state.ts';
 import { CommandError, notFoundAs } from './command-errors.ts';
 import { isWithin } from './filter.ts';

@@ -2,16 +2,17 @@ import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { type Clock, timestamp } from '../../core/clock.ts';
 import { NotFound } from '../../core/errors.ts';
+import { isServerInterrupt } from '../../core/interrupt-ids.ts';
 import type { StepsNow } from '../../events/current-steps.ts';
 import type { GraphHost, GraphRegistry } from '../../graphs/graph.ts';
 import { executedBy, type RunExplanation } from '../../schemas/run-explanation.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { CurrentStep } from '../../schemas/steps.ts';
+import type { Interrupt, Thread } from '../../schemas/threads.ts';
 import type { QueuePosition, RetryReason, RunTimes } from '../../storage/queue/position.ts';
 import type { RunQueue } from '../../storage/queue/queue.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
 import type { ThreadRepository } from '../../storage/threads/threads.ts';
-import { serverQuestion } from './answers.ts';
 
 export interface ExplainDeps {
   readonly runs: RunRepository;
@@ -184,4 +185,14 @@ async function readySummary(queue: RunQueue, run_id: string): Promise<string> {
   if (busy >= slots)
     return `Ready, waits for a free slot: ${workers} worker(s) execute ${busy} of ${Math.max(busy, slots)} runs.`;
   return 'Ready; the next worker that polls claims it.';
+}
+
+/** What the server asks where it stopped the run, if nothing has run since. */
+function serverQuestion(
+  run_id: string,
+  { interrupts = {} }: Pick<Thread, 'interrupts'> = {},
+): string | undefined {
+  const isOfRun = ({ id }: Interrupt) => isServerInterrupt(id) && String(id).endsWith(`:${run_id}`);
+  const asked = Object.values(interrupts).flat().find(isOfRun);
+  return asked && String((asked.value as { message?: unknown }).message);
 }

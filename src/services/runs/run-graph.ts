@@ -5,10 +5,11 @@ import { NotFound } from '../../core/errors.ts';
 import type { GraphRegistry } from '../../graphs/graph.ts';
 import type { GraphSchema, Subgraphs } from '../../schemas/assistants.ts';
 import { executors, type RunGraph } from '../../schemas/run-graph.ts';
+import { graphIdOf } from '../../schemas/runs.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
 import type { ThreadRepository } from '../../storage/threads/threads.ts';
 import { withLegacyNames } from '../assistants/assistant-graphs.ts';
-import { callerConfigurable, graphIdOf } from './run-options.ts';
+import { callerConfigurable } from './run-options.ts';
 
 export interface RunGraphDeps {
   readonly runs: Pick<RunRepository, 'getWithAgent'>;

@@ -1,9 +1,12 @@
 import type { Actor } from '../../auth/actor.ts';
+import { isServerInterrupt } from '../../core/interrupt-ids.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { CALLER_SPAN, traceparentOf } from '../../core/trace-ids.ts';
 import type { Assistant } from '../../schemas/assistants.ts';
 import type { RunCreate, RunKwargs } from '../../schemas/runs.ts';
 import type { StreamMode } from '../../schemas/stream-mode.ts';
+import type { Thread } from '../../schemas/threads.ts';
+import type { NewAnswer } from '../../storage/queue/accept-answer.ts';
 import type { RunMarkers } from '../../storage/runs/markers.ts';
 import { mergeLimits, syncConfigurable } from '../assistants/run-config.ts';
 
@@ -98,11 +101,6 @@ export function threadMetadata(run_metadata: JsonObject, graph_id: string, assis
   return { ...run_metadata, graph_id, assistant_id };
 }
 
-/** Set by the server: it overrides a client's `graph_id`. */
-export function graphIdOf({ config }: Pick<RunKwargs, 'config'>): string {
-  return String(config.configurable['graph_id']);
-}
-
 /** The server's own attributes of the run; `config` and `context` cannot change them. */
 export function runMarkers(
   { on_completion }: Pick<RunCreate, 'on_completion'>,
@@ -188,4 +186,36 @@ function withoutCaller({ [CALLER_SPAN]: _named, ...configurable }: JsonObject): 
 function traceContext(run_id: string, { traceparent, tracestate }: NonNullable<Actor['trace']>): JsonObject {
   const caller = { [CALLER_SPAN]: traceparent };
   return { ...caller, traceparent: traceparentOf(run_id, caller), ...(tracestate && { tracestate }) };
+}
+
+/**
+ * The answer that a request gives to pending interrupts; `undefined` for an input, or a command without
+ * `resume`. A request that only continues the thread answers an interrupt of the server.
+ */
+export function answerOf(
+  { user }: Actor,
+  { input, command, checkpoint, checkpoint_id, strict_resume }: RunCreate,
+): NewAnswer | undefined {
+  const { resume, update, goto } = command ?? {};
+  const goesOn = [input, update, goto].every((each) => (each ?? undefined) === undefined);
+  if ((resume ?? undefined) === undefined && !goesOn) return undefined;
+  const id = checkpoint?.checkpoint_id ?? checkpoint_id;
+  return {
+    resume: resume ?? undefined,
+    checkpoint: { id: id ?? undefined, ns: checkpoint?.checkpoint_ns ?? undefined },
+    is_strict: strict_resume === true,
+    user_id: user?.identity ?? null,
+  };
+}
+
+/** Drops a `resume` that only answers the server: any answer continues the run, and the graph must not see it. */
+export function withoutServerAnswer(
+  input: RunCreate,
+  { interrupts = {} }: Pick<Thread, 'interrupts'>,
+): RunCreate {
+  const pending = Object.values(interrupts).flat();
+  if (pending.length === 0 || !pending.every(({ id }) => isServerInterrupt(id))) return input;
+  const { resume: _, ...more } = input.command ?? {};
+  const isOnlyAnswer = Object.values(more).every((value) => value === undefined || value === null);
+  return { ...input, command: isOnlyAnswer ? null : more };
 }

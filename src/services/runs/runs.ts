@@ -8,9 +8,8 @@ import type { Cargo } from '../../storage/riders.ts';
 import type { RunList } from '../../storage/runs/runs.ts';
 import type { AssistantService } from '../assistants/assistants.ts';
 import type { IdempotencyContext } from '../idempotency.ts';
-import { answerOf, withoutServerAnswer } from './answers.ts';
 import { type CancelDeps, type CancelOptions, runCancel } from './cancel.ts';
-import type { RunKind } from './run-options.ts';
+import { answerOf, type RunKind, withoutServerAnswer } from './run-options.ts';
 import { type RunStreamDeps, runStreams } from './run-streams.ts';
 import {
   type AuthorizedRun,

@@ -10,13 +10,13 @@ import type { Thread } from '../../schemas/threads.ts';
 import type { Visibility } from '../../storage/access/visibility.ts';
 import type { NewAnswer } from '../../storage/queue/accept-answer.ts';
 import type { EnqueueResult, NewRun, QueuedResult } from '../../storage/queue/enqueue.ts';
+import { effectOnOthers } from '../../storage/queue/multitask.ts';
 import type { RunQueue } from '../../storage/queue/queue.ts';
 import type { Cargo } from '../../storage/riders.ts';
 import type { Ttl } from '../../storage/threads/row.ts';
 import type { AssistantService } from '../assistants/assistants.ts';
 import { checkRecursionLimit, checkRunLimits, type RunLimits } from '../assistants/run-config.ts';
 import type { WebhookPolicy } from '../webhooks/webhook-policy.ts';
-import { effectOnOthers, threadBusy } from './multitask.ts';
 import { type RunContext, runKwargs, runMarkers, runMetadata, threadMetadata } from './run-options.ts';
 
 export interface AuthorizeRunDeps {
@@ -133,17 +133,37 @@ function requireQueued(outcome: EnqueueResult, { run }: NewRun): QueuedResult {
   return outcome;
 }
 
-function notify(
-  { bus }: SubmitDeps,
-  { run, delay_ms }: NewRun,
-  { stopping, ended, ready }: QueuedResult,
-): void {
+/** 409 for strategy `reject`; the first sentence is part of the contract. */
+export function threadBusy(thread_id: string, blocking: readonly string[]): Conflict {
+  return new Conflict(
+    'Thread is already running a task. Wait for it to finish or choose a different multitask strategy. ' +
+      blockedBy(thread_id, blocking),
+  );
+}
+
+/** 409 for a state update while runs are in flight. */
+export function threadStateBusy(thread_id: string, blocking: readonly string[]): Conflict {
+  return new Conflict(
+    `Thread ${thread_id} has runs that are pending or running. ${blockedBy(thread_id, blocking)}`,
+  );
+}
+
+/** Lists the blocking runs and how to cancel the first. */
+function blockedBy(thread_id: string, blocking: readonly string[]): string {
+  const [first] = blocking;
+  return (
+    `Blocked by run ${blocking.join(', ')}. ` +
+    `Cancel it with POST /threads/${thread_id}/runs/${first}/cancel, or see GET /runs/${first}/explain.`
+  );
+}
+
+function notify({ bus }: SubmitDeps, { run, order }: NewRun, { stopping, ended, ready }: QueuedResult): void {
   for (const run_id of [run.run_id, ...stopping, ...ended]) bus.emit('row.changed', 'run', run_id);
   bus.emit('row.changed', 'thread', run.thread_id);
   for (const run_id of stopping) bus.emit('run.cancelled', run_id);
   for (const run_id of ended) logUpdated(bus, { run_id, thread_id: run.thread_id });
   if (ready) bus.emit('run.ready');
-  if (delay_ms > 0) bus.emit('schedule.changed');
+  if (order?.delay_ms) bus.emit('schedule.changed');
 }
 
 /** The row to store and the parameters of the enqueue. Throws `InvalidInput` as `submit` does. */
@@ -177,16 +197,15 @@ export function newRun(deps: SubmitDeps, { input, cargo, answer, visibility, ...
     run,
     markers: runMarkers(input, context),
     agent: { assistant_name: assistant.name.slice(0, MAX_AGENT_NAME), assistant_version: assistant.version },
-    delay_ms,
-    priority: input.priority ?? 0,
-    thread: makesThread ? newThread(run, assistant) : undefined,
-    visibility,
-    thread_ttl: keep_interrupted ? INTERRUPTED_TTL : default_ttl,
-    thread_metadata: { graph_id: assistant.graph_id, assistant_id: assistant.assistant_id },
+    thread: {
+      if_missing: makesThread ? newThread(run, assistant) : undefined,
+      ttl: keep_interrupted ? INTERRUPTED_TTL : default_ttl,
+      visibility,
+    },
+    order: { delay_ms, priority: input.priority ?? 0, owner: rest.actor.principal },
     cargo,
     answer,
     key_id: chargedKey(rest.actor),
-    owner: rest.actor.principal,
     has_client_id: input.run_id === run_id,
     others: effectOnOthers(strategy, run_id, log_retention_ms),
   };

@@ -18,7 +18,7 @@ import type {
 } from '../../schemas/thread-state.ts';
 import type { ThreadSuperstep } from '../../schemas/threads.ts';
 import type { RunQueue } from '../../storage/queue/queue.ts';
-import { threadStateBusy } from '../runs/multitask.ts';
+import { threadStateBusy } from '../runs/submit.ts';
 import { interruptsOf, threadStatusAfter } from '../runs/transitions.ts';
 import { openThreadGraph, type ThreadGraph, type ThreadGraphDeps } from './thread-graph.ts';
 

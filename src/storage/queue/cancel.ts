@@ -8,11 +8,10 @@ import type { RunError } from '../../schemas/threads.ts';
 import { threadVisible, type Visibility } from '../access/visibility.ts';
 import { deleteCheckpointsOfRun } from '../checkpoints/delete.ts';
 import { recordCronRunEnd } from '../crons/crons.ts';
-import { closeRunLog } from '../runs/events.ts';
 import { RUN_ERROR_COLUMN } from '../runs/runs.ts';
 import { deleteStepsOfRuns } from '../runs/step-deletion.ts';
 import { type LockedThread, type QueueRow, queuedRuns, withThread } from '../runs/thread-lock.ts';
-import { closeThreadLog } from '../runs/thread-log.ts';
+import { closeLogs } from '../runs/thread-log.ts';
 import { deleteTemporaryThread } from '../threads/delete.ts';
 import { type EndedRun, enqueueRunEnd, type RunWebhookRules } from '../webhooks/run-ended.ts';
 import type { QueueContext } from './context.ts';
@@ -113,9 +112,8 @@ export async function cancelRows(
   }
   if (ended.length > 0) await tx.run(sql`delete from run_queue where run_id in ${list(ended)}`);
   for (const run_id of ended) {
-    closeRunLog(tx, run_id, { status: 'interrupted' }, how.log_retention_ms);
-    // A requeued run has started before, and has an open entry.
-    closeThreadLog(tx, thread_id, run_id);
+    // A requeued run has started before, and has an open entry in the thread's log.
+    closeLogs(tx, { run_id, thread_id }, { status: 'interrupted' }, how.log_retention_ms);
   }
   const all = [...stopping, ...ended];
   if (all.length > 0) {

@@ -5,16 +5,16 @@ import { sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import { deleteCheckpointsOfRun } from '../checkpoints/delete.ts';
-import { recordCronRunEnd } from '../crons/crons.ts';
-import { closeRunLog, EVENT_DATA_COLUMN, type RunOutcome } from '../runs/events.ts';
+import { EVENT_DATA_COLUMN, type RunOutcome } from '../runs/events.ts';
 import { RUN_ERROR_COLUMN } from '../runs/runs.ts';
 import type { HeadRow, LockedThread, QueueRow } from '../runs/thread-lock.ts';
-import { closeThreadLog } from '../runs/thread-log.ts';
+import { closeLogs } from '../runs/thread-log.ts';
 import { deleteTemporaryThread } from '../threads/delete.ts';
 import { THREAD_COLUMNS } from '../threads/row.ts';
-import { enqueueRunEnd, type RunWebhookRules } from '../webhooks/run-ended.ts';
+import type { RunWebhookRules } from '../webhooks/run-ended.ts';
+import { announceEnd } from './announce-end.ts';
 import type { RetryReason } from './position.ts';
-import { promote } from './promote.ts';
+import { dequeue, promote } from './promote.ts';
 
 /** When to stop retrying a run that fails repeatedly without progress. */
 export interface FailurePolicy {
@@ -158,13 +158,13 @@ export async function endRun(
   ending: RunOutcome,
   { log_retention_ms, webhooks }: EndRules,
 ): Promise<boolean> {
-  tx.defer(sql`delete from run_queue where run_id = ${run_id}`);
-  await enqueueRunEnd(tx, { run_id, status: ending.status, error: null, values: 'kept' }, webhooks);
-  if (ending.status === 'rollback') await deleteCheckpointsOfRun(tx, thread_id, run_id);
-  else recordCronRunEnd(tx, run_id, ending.status);
-  closeRunLog(tx, run_id, ending, log_retention_ms);
-  closeThreadLog(tx, thread_id, run_id);
-  const printed = ending.status === 'rollback' ? undefined : { run_id, log_retention_ms };
+  const { status } = ending;
+  dequeue(tx, run_id);
+  const ended = { run_id, status, error: null, values: 'kept' } as const;
+  await announceEnd(tx, ended, webhooks, { has_webhook: true, of_cron: true });
+  if (status === 'rollback') await deleteCheckpointsOfRun(tx, thread_id, run_id);
+  closeLogs(tx, { run_id, thread_id }, ending, log_retention_ms);
+  const printed = status === 'rollback' ? undefined : { run_id, log_retention_ms };
   if (owns_thread && (await deleteTemporaryThread(tx, thread_id, printed))) return false;
   return promote(tx, thread_id);
 }

@@ -3,44 +3,52 @@ import { columns } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
 import { FOR_UPDATE, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
+import { graphIdOf } from '../../schemas/runs.ts';
 import type { Thread } from '../../schemas/threads.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
 import type { AddedRun, Refusal } from '../riders.ts';
 import { MARKER_COLUMNS, type RunMarkers } from '../runs/markers.ts';
 import { AGENT_COLUMNS, KWARGS_COLUMN, type RunAgent } from '../runs/runs.ts';
-import { type QueueRow, queuedRuns, withHead } from '../runs/thread-lock.ts';
 import { unfinishedImport } from '../runs/unfinished-import.ts';
 import { insertThread, type Ttl } from '../threads/row.ts';
 import { acceptAnswer, type NewAnswer } from './accept-answer.ts';
-import { type Cancellation, type Cancelled, cancelRows } from './cancel.ts';
+import { type Cancelled, cancelRows } from './cancel.ts';
 import { isByOwner } from './claim-fairly.ts';
 import type { QueueContext } from './context.ts';
+import { type EffectOnOthers, runsToDecideOn } from './multitask.ts';
 import { promote } from './promote.ts';
+
+/** The thread that a new run goes to, by its id. */
+export interface TargetThread {
+  /** Inserted in the same transaction if the thread is missing; without it, a missing thread is an outcome. */
+  readonly if_missing?: Thread | undefined;
+  /** TTL of a thread that is inserted. */
+  readonly ttl?: Ttl | undefined;
+  /** A thread that exists but is not visible counts as missing, and is not inserted. */
+  readonly visibility?: Visibility | undefined;
+}
+
+/** When a new run is claimed, among those that wait. */
+export interface ClaimOrder {
+  /** Time until the run is due, ms; 0 for immediately. */
+  readonly delay_ms?: number;
+  /** Higher ones are claimed first; 0 by default. */
+  readonly priority?: number;
+  /** Who it is claimed for in turn, if the queue is fair by owner: a user or an API key; `''`: no owner. */
+  readonly owner?: string;
+}
 
 export interface NewRun extends AddedRun {
   readonly markers: RunMarkers;
   /** Of the assistant, as it is now. */
   readonly agent: RunAgent;
-  /** Time until the run is due, ms; 0 for immediately. */
-  readonly delay_ms: number;
-  /** Higher ones are claimed first; 0 by default. */
-  readonly priority?: number;
-  /** Inserted in the same transaction if the thread is missing; without it, a missing thread is an outcome. */
-  readonly thread: Thread | undefined;
-  /** A thread that exists but is not visible counts as missing, and is not created. */
-  readonly visibility?: Visibility | undefined;
-  /** TTL of a thread that is created. */
-  readonly thread_ttl?: Ttl | undefined;
-  /** Merged into the thread's metadata: the graph and assistant of the latest run (contract §2.2). */
-  readonly thread_metadata: Record<string, unknown>;
-  /** Who it is claimed for in turn, if the queue is fair by owner: a user or an API key; `''`: no owner. */
-  readonly owner?: string;
+  readonly thread: TargetThread;
+  readonly order?: ClaimOrder;
   /** The client chose the run's id, which may have been used before; ids of the server are new. */
   readonly has_client_id?: boolean;
   /** What the request may answer, if its thread waits. */
   readonly answer?: NewAnswer | undefined;
-  /** `reject`: refuse while another run is in flight; a `Cancellation`: cancel those; `enqueue`: wait behind them. */
-  readonly others: 'reject' | 'enqueue' | Cancellation;
+  readonly others: EffectOnOthers;
 }
 
 export type QueuedResult = { readonly outcome: 'queued'; readonly ready: boolean } & Omit<
@@ -114,13 +122,13 @@ export async function enqueueIn(
   if (!thread) return { outcome: 'missing thread' };
   const refusal = await riders.admit(tx, request);
   if (refusal) return { outcome: 'refused', refusal };
-  const rows = await runsToDecideOn(tx, thread, others);
+  const rows = thread.isOwn ? [] : await runsToDecideOn(tx, thread.thread_id, others);
   const blocking = rows.filter((row) => row.cancel_action === null).map((row) => row.run_id);
   if (others === 'reject' && blocking.length > 0) return { outcome: 'rejected', blocking };
   if (has_client_id && (await isUsed(tx, run.run_id))) return { outcome: 'run exists' };
   // Read here: an executor that ends while a transaction waits must get nothing new.
-  const graph_id = String(request.thread_metadata['graph_id']);
   const { thread_id } = run;
+  const graph_id = graphIdOf(run.kwargs);
   const executor_id = (await placement?.()?.executorOf(tx, { thread_id, graph_id })) ?? null;
   const inserted = insertion(tx, request, riders.announceEnd(request));
   if (!has_client_id) tx.defer(inserted);
@@ -147,20 +155,6 @@ interface Target {
   readonly metadata?: string;
 }
 
-/** Runs of the thread, as far as the strategy decides on them. */
-async function runsToDecideOn(
-  tx: Transaction,
-  thread: Target,
-  others: NewRun['others'],
-): Promise<QueueRow[]> {
-  // A run that only waits behind the others need not read them, and there may be very many.
-  if (thread.isOwn || others === 'enqueue') return [];
-  // What is to be cancelled must not be claimed after it was read.
-  const locked = others === 'reject' ? undefined : withHead(tx, thread.thread_id);
-  const [rows] = await Promise.all([queuedRuns(tx, thread), locked]);
-  return rows;
-}
-
 const STATE = columns('run_queue', 'state');
 /** Purpose of the blind index: names of users are not stored in plain text beside encrypted data. */
 const OWNER = 'run_queue.owner';
@@ -179,10 +173,11 @@ interface Placement {
  */
 async function addToQueue(
   tx: Transaction,
-  { run, markers, delay_ms, priority = 0, owner = '' }: NewRun,
+  { run, markers, order = {} }: NewRun,
   { thread, fairness, executor_id }: Placement,
 ): Promise<boolean> {
   const { thread_id, run_id } = run;
+  const { delay_ms = 0, priority = 0, owner = '' } = order;
   const head = sql`select 1 from run_queue q where q.thread_id = ${thread_id} and q.state in ('ready', 'running')`;
   const isBlocked = sql`exists (${head})
     or exists (select 1 from run_queue q where q.thread_id = ${thread_id} and q.not_before <= ${NOW})`;
@@ -209,29 +204,36 @@ async function addToQueue(
 
 const STORED_THREAD = columns('threads', 'metadata, import_id');
 
-/** Locks the thread; inserts it if it is missing and `thread` is given. Throws `Conflict` during an import of its history. */
+/**
+ * Locks the thread; inserts it if it is missing and may be. Throws `Conflict` during an import of its history.
+ */
 async function lockOrCreateThread(tx: Transaction, request: NewRun): Promise<Target | undefined> {
-  const { run, markers, thread, thread_ttl, visibility } = request;
+  const { run, markers, thread } = request;
   const { thread_id } = run;
-  const isOwn = thread !== undefined && markers.thread_retention !== 'keep';
-  if (isOwn && (await insertThread(tx, thread, thread_ttl))) return { thread_id, isOwn };
+  const isOwn = thread.if_missing !== undefined && markers.thread_retention !== 'keep';
+  if (isOwn && (await insertIfMissing(tx, thread))) return { thread_id, isOwn };
   const found = await tx.get(
     sql`select ${STORED_THREAD} from threads where thread_id = ${thread_id} ${FOR_UPDATE}`,
   );
   if (found) {
-    if (visibility && !(await isVisible(tx, thread_id, visibility))) return undefined;
+    if (thread.visibility && !(await isVisible(tx, thread_id, thread.visibility))) return undefined;
     if (found.import_id !== null) throw unfinishedImport(thread_id);
     return { thread_id, isOwn: false, metadata: found.metadata };
   }
-  if (!thread) return undefined;
+  if (!thread.if_missing) return undefined;
   // There was no row to lock, and a concurrent transaction may have inserted it.
-  if (!(await insertThread(tx, thread, thread_ttl))) return lockOrCreateThread(tx, request);
+  if (!(await insertIfMissing(tx, thread))) return lockOrCreateThread(tx, request);
   return { thread_id, isOwn: false };
 }
 
-/** The thread's latest graph and assistant. */
-function recordLatest({ run, thread_metadata }: NewRun, stored: string): Sql {
-  const metadata = toJson({ ...JSON.parse(stored), ...thread_metadata });
+async function insertIfMissing(tx: Transaction, { if_missing, ttl }: TargetThread): Promise<boolean> {
+  return if_missing !== undefined && insertThread(tx, if_missing, ttl);
+}
+
+/** The graph and assistant of the latest run, in the thread's metadata (contract §2.2). */
+function recordLatest({ run }: NewRun, stored: string): Sql {
+  const latest = { graph_id: graphIdOf(run.kwargs), assistant_id: run.assistant_id };
+  const metadata = toJson({ ...JSON.parse(stored), ...latest });
   return sql`update threads set metadata = ${metadata}, updated_at = ${run.updated_at}
     where thread_id = ${run.thread_id}`;
 }

@@ -6,6 +6,11 @@ import { NOW } from '../../db/time.ts';
 import { withThread } from '../runs/thread-lock.ts';
 import type { QueueContext } from './context.ts';
 
+/** Part of every end of a run, under the lock of its thread: it is no longer in the queue. */
+export function dequeue(tx: Transaction, run_id: string): void {
+  tx.defer(sql`delete from run_queue where run_id = ${run_id}`);
+}
+
 /**
  * Part of a transaction that holds the thread lock: if the thread has no head, its first run that is due becomes
  * `ready`, by due time and then creation (invariant 1). A blocked run was due once, and stays so if the clock is set

@@ -4,18 +4,37 @@ import type { Transaction } from '../../db/db.ts';
 import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { isOneOf } from '../../db/json.ts';
 import { and, sql } from '../../db/sql.ts';
-import type { Interrupt } from '../../schemas/threads.ts';
+import type { Interrupt, ResumeRefusal } from '../../schemas/threads.ts';
 import { deleteCheckpointsOfRun } from '../checkpoints/delete.ts';
 import type { Lease } from '../runs/lease.ts';
+import type { ThreadAfterRun } from '../threads/after-run.ts';
 import { THREAD_COLUMNS } from '../threads/row.ts';
 
 type Asked = Record<string, readonly Interrupt[]>;
 
 /**
- * Whether the thread still asks all that it asked before the run: then no answer of the run was accepted. Part of the
- * transaction that ends the run, under the lock of its thread, whose row no other run can have changed meanwhile.
+ * Part of the transaction that ends a run: a refused answer is not on record, and leaves the thread as it was unless
+ * another answer of the run was accepted. False for a run of which no answer was refused.
  */
-export async function isStillPending(tx: Transaction, thread_id: string, pending: Asked): Promise<boolean> {
+export async function leavesThread(
+  tx: Transaction,
+  lease: Lease,
+  { refused, thread }: { readonly refused?: ResumeRefusal['reason'] | undefined; thread: ThreadAfterRun },
+): Promise<boolean> {
+  if (refused === undefined) return false;
+  const { interrupts, values } = thread;
+  // A schema refuses what other answers of the run may have passed. The state is unknown if it cannot be read.
+  const mayBePart = refused === 'invalid' && values !== null;
+  const leaves_thread = !mayBePart || (await isStillPending(tx, lease.thread_id, interrupts));
+  withdrawAnswers(tx, lease, leaves_thread ? undefined : interrupts);
+  return leaves_thread;
+}
+
+/**
+ * Whether the thread still asks all that it asked before the run: then no answer of the run was accepted. Under the lock
+ * of its thread, whose row no other run can have changed meanwhile.
+ */
+async function isStillPending(tx: Transaction, thread_id: string, pending: Asked): Promise<boolean> {
   const row = await tx.get(
     sql`select ${columns('threads', 'interrupts')} from threads where thread_id = ${thread_id}`,
   );
@@ -33,7 +52,7 @@ function keyOf(asked: Asked): string {
 }
 
 /** Deletes the records of the run's answers, or only those to what is still `pending`. */
-export function withdrawAnswers(tx: Transaction, { run_id }: Lease, pending: Asked | undefined): void {
+function withdrawAnswers(tx: Transaction, { run_id }: Lease, pending: Asked | undefined): void {
   const ids = pending && Object.values(pending).flatMap((each) => each.map(({ id }) => String(id)));
   const isAsked = ids && isOneOf('interrupt_id', ids);
   tx.defer(sql`delete from interrupt_answers where ${and([sql`run_id = ${run_id}`, isAsked])}`);

@@ -3,7 +3,14 @@ import type { Db, Reader, Transaction } from '../../db/db.ts';
 import { lateralJoin } from '../../db/lateral-join.ts';
 import { list, type Sql, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
-import { deleteEvents, deleteLogs, insertFrames, setLogExpiry } from './events.ts';
+import {
+  closeRunLog,
+  deleteEvents,
+  deleteLogs,
+  insertFrames,
+  type RunOutcome,
+  setLogExpiry,
+} from './events.ts';
 
 /**
  * A thread's log is the logs of its runs, concatenated in the order in which the runs began: an event has the number
@@ -78,7 +85,18 @@ export function openThreadLog(tx: Transaction, run_ids: readonly string[]): void
     from run_queue q where run_id in ${runs}`);
 }
 
-/** Part of every end of a run: makes its length final. `reserved` numbers are counted but hold no event. */
+/** Part of every end of a run: the end of its own log, and of its part of the thread's. */
+export function closeLogs(
+  tx: Transaction,
+  { run_id, thread_id }: { readonly run_id: string; readonly thread_id: string },
+  outcome: RunOutcome,
+  retention_ms: number,
+): void {
+  closeRunLog(tx, run_id, outcome, retention_ms);
+  closeThreadLog(tx, thread_id, run_id);
+}
+
+/** Makes the length of the entry final. `reserved` numbers are counted but hold no event. */
 export function closeThreadLog(tx: Transaction, thread_id: string, run_id: string, reserved = 0): void {
   tx.defer(sql`
     update thread_log set length = ${lengthOf(reserved)}

@@ -39,7 +39,7 @@ async function story(db: Db) {
   const run = newRun(randomUUID());
   await queue.enqueue({
     ...request(run),
-    thread: { ...newThread(run.thread_id), metadata: { owner: 'ann' } },
+    thread: { if_missing: { ...newThread(run.thread_id), metadata: { owner: 'ann' } } },
     cargo: {
       a2a: {
         task: { is_new: true, context_id: 'c' },

@@ -8,7 +8,7 @@ import type { Fairness } from '../../../src/storage/queue/claim-fairly.ts';
 import type { ExecutorScope } from '../../../src/storage/queue/placement.ts';
 import { runQueue } from '../../../src/storage/queue/queue.ts';
 import { describeEachDatabase } from '../../support/databases.ts';
-import { newRun, request } from '../../support/queued-runs.ts';
+import { KWARGS, newRun, request } from '../../support/queued-runs.ts';
 
 const [CANARY, ACTIVE] = [randomUUID(), randomUUID()];
 const BOTH = new Set(['agent']);
@@ -51,8 +51,9 @@ function story(db: Db, fairness: Fairness = { fair_by: 'none' }) {
       rule = next;
     },
     async add(thread_id: string, graph_id = 'agent', owner = ''): Promise<string> {
-      const run = newRun(thread_id);
-      const enqueued = await queue.enqueue({ ...request(run), owner, thread_metadata: { graph_id } });
+      const config = { configurable: { graph_id } };
+      const run = { ...newRun(thread_id), kwargs: { ...KWARGS, config } };
+      const enqueued = await queue.enqueue({ ...request(run), order: { owner } });
       expect(enqueued.outcome).toBe('queued');
       return run.run_id;
     },

@@ -24,7 +24,7 @@ function fairStory(db: Db, fairness: Fairness) {
       for (let index = 0; index < count; index += 1) {
         const run = newRun(randomUUID());
         owners.set(run.run_id, owner);
-        await queue.enqueue({ ...request(run), owner });
+        await queue.enqueue({ ...request(run), order: { owner } });
       }
     },
     /** Owners of what a worker gets, in order of the claims. */
@@ -160,7 +160,7 @@ test('a server keeps the limit of its configuration', async () => {
     fairness: { fair_by: 'none', max_per_owner: 1 },
   });
   for (const owner of ['a', 'a', 'b'])
-    await storage.queue.enqueue({ ...request(newRun(randomUUID())), owner });
+    await storage.queue.enqueue({ ...request(newRun(randomUUID())), order: { owner } });
   const rules = { worker_id: randomUUID(), token: randomUUID(), limit: 10 };
   expect(await storage.work.queue.claim(rules)).toHaveLength(2);
 });

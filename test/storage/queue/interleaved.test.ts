@@ -150,7 +150,7 @@ describeEachDatabase('concurrent queue operations', (open) => {
     await using db = await open();
     const { add, states } = queueStory(db);
     const thread_id = randomUUID();
-    const due = await add(thread_id, { delay_ms: 3_600_000 });
+    const due = await add(thread_id, { order: { delay_ms: 3_600_000 } });
     await db.run(sql`update run_queue set not_before = '2020-01-01T00:00:00.000Z'`);
     const later = await add(thread_id);
     expect(await states(thread_id)).toEqual({ [due]: 'ready', [later]: 'blocked' });

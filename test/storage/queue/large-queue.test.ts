@@ -103,8 +103,8 @@ describeEachDatabase('a queue in which very many runs wait', (open) => {
     const thread_id = randomUUID();
     const head = await add(thread_id);
     await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
-    const waiting = await add(thread_id, { delay_ms: 3_600_000 });
-    const other = await add(randomUUID(), { delay_ms: 3_600_000 });
+    const waiting = await add(thread_id, { order: { delay_ms: 3_600_000 } });
+    const other = await add(randomUUID(), { order: { delay_ms: 3_600_000 } });
     await db.run(sql`update run_queue set not_before = ${nowPlus(-1000)} where state = 'scheduled'`);
     expect(await queue.promoteDue()).toBe(true);
     expect(await states(thread_id)).toEqual({ [head]: 'running', [waiting]: 'blocked' });

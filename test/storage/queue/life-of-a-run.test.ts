@@ -52,7 +52,7 @@ describeEachStorage('the life of a run', (open) => {
     await using db = await open();
     const { queue, add, claimed, states } = queueStory(db);
     const thread_id = randomUUID();
-    const delayed = await add(thread_id, { delay_ms: 3_600_000 });
+    const delayed = await add(thread_id, { order: { delay_ms: 3_600_000 } });
     const direct = await add(thread_id);
     expect(await states(thread_id)).toEqual({ [delayed]: 'scheduled', [direct]: 'ready' });
     expect(await claimed()).toEqual([direct]);
@@ -67,7 +67,7 @@ describeEachStorage('the life of a run', (open) => {
     await using db = await open();
     const { queue, add, claimed, states } = queueStory(db);
     const thread_id = randomUUID();
-    const run_id = await add(thread_id, { delay_ms: 3_600_000 });
+    const run_id = await add(thread_id, { order: { delay_ms: 3_600_000 } });
     await db.run(sql`update run_queue set not_before = '2020-01-01T00:00:00.000Z'`);
     expect(await queue.promoteDue()).toBe(true);
     expect(await states(thread_id)).toEqual({ [run_id]: 'ready' });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Cancellation } from '../../../src/storage/queue/cancel.ts';
 import { threadRepository } from '../../../src/storage/threads/threads.ts';
 import { describeEachDatabase } from '../../support/databases.ts';
-import { newRun, queueStory, request, successful, WORKER } from '../../support/queued-runs.ts';
+import { KWARGS, newRun, queueStory, request, successful, WORKER } from '../../support/queued-runs.ts';
 
 const STOP: Cancellation = {
   action: 'interrupt',
@@ -34,11 +34,11 @@ describeEachDatabase('the multitask strategies', (open) => {
     const { queue, add, statusOf } = queueStory(db);
     const thread_id = randomUUID();
     const first = await add(thread_id);
-    const run = newRun(thread_id);
+    const config = { configurable: { graph_id: 'other' } };
+    const run = { ...newRun(thread_id), kwargs: { ...KWARGS, config } };
     const before = await threadRepository(db).get(thread_id);
-    const other_graph = { thread_metadata: { graph_id: 'other' } };
 
-    const outcome = await queue.enqueue({ ...request(run), ...other_graph, others: 'reject' });
+    const outcome = await queue.enqueue({ ...request(run), others: 'reject' });
 
     expect(outcome).toEqual({ outcome: 'rejected', blocking: [first] });
     expect(await statusOf(run.run_id)).toBeUndefined();
@@ -120,7 +120,7 @@ describeEachDatabase('the multitask strategies', (open) => {
     await using db = await open();
     const { queue } = queueStory(db);
     const run = newRun(randomUUID());
-    expect(await queue.enqueue({ ...request(run), thread: undefined })).toEqual({
+    expect(await queue.enqueue({ ...request(run), thread: {} })).toEqual({
       outcome: 'missing thread',
     });
     expect(await queue.enqueue(request(run))).toMatchObject({ outcome: 'queued', ready: true });

@@ -19,7 +19,7 @@ function namedStory(db: Db, fairness = NOBODY) {
     async add(name: string, priority: number, owner = ''): Promise<void> {
       const run = newRun(randomUUID());
       names.set(run.run_id, name);
-      await queue.enqueue({ ...request(run), priority, owner });
+      await queue.enqueue({ ...request(run), order: { priority, owner } });
     },
     async claim(limit = 1): Promise<string[]> {
       const runs = await queue.claim({ worker_id: randomUUID(), token: randomUUID(), limit });
@@ -71,7 +71,7 @@ describeEachDatabase('run priorities', (open) => {
     const { add, claimed, queue } = queueStory(db);
     const thread_id = randomUUID();
     const first = await add(thread_id);
-    const urgent = await add(thread_id, { priority: 100 });
+    const urgent = await add(thread_id, { order: { priority: 100 } });
     expect(await queue.position(urgent)).toMatchObject({ state: 'blocked', priority: 100, behind: [first] });
     expect(await claimed()).toEqual([first]);
   });
@@ -81,7 +81,7 @@ describeEachDatabase('run priorities', (open) => {
     const { add, queue } = queueStory(db);
     const thread_id = randomUUID();
     const executing = await add(thread_id);
-    const later = await add(thread_id, { delay_ms: 60_000 });
+    const later = await add(thread_id, { order: { delay_ms: 60_000 } });
     const sooner = await add(thread_id);
     // Its time has come while the head still executes.
     await db.run(sql`update run_queue set state = 'blocked' where run_id = ${later}`);
