@@ -8,7 +8,7 @@ import type { ReapRules } from '../storage/queue/reap.ts';
 import type { StoreItemRepository } from '../storage/store/items.ts';
 import type { ThreadRepository } from '../storage/threads/threads.ts';
 import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
-import { heartbeatMs } from './heartbeat.ts';
+import { heartbeatMs } from './lease.ts';
 import type { Loop } from './loop.ts';
 import {
   IDLE_SWEEP_MS,

@@ -14,12 +14,11 @@ import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
 import type { AttemptContext, Recorded } from './attempt.ts';
 import { AutoConcurrency, type AutoConcurrencyDeps } from './auto-concurrency.ts';
 import { type BackgroundDeps, type BackgroundOptions, backgroundWork } from './background.ts';
-import { loopLease, type WorkerLease } from './heartbeat.ts';
-import { leaseLoop } from './lease-loop.ts';
+import { type ThreadLeaseOptions, threadLease } from './heartbeat.ts';
+import { leaseLoop, loopLease, type WorkerLease } from './lease.ts';
 import { AUTO_FLOOR } from './load-limits.ts';
 import type { RunWorkerDeps } from './run-worker-deps.ts';
 import { RunWorker } from './runs.ts';
-import { type ThreadLeaseOptions, threadLease } from './thread-lease.ts';
 import type { WebhookDispatcher } from './webhooks.ts';
 
 /** Grace period of in-flight deliveries at shutdown, ms. Later ones are not lost, only delayed. */

@@ -6,9 +6,9 @@ import type { Db } from '../db/db.ts';
 import { openPostgres } from '../db/engines/postgres.ts';
 import { passwordFrom } from '../db/engines/postgres-password.ts';
 import { heartbeat, heartbeatAndSearch } from '../storage/queue/heartbeat.ts';
-import { heartbeatMs, isLateRenewal } from './heartbeat.ts';
+import { type HeartbeatReport, type HeartbeatThreadData, LEASE_MARGIN } from './heartbeat.ts';
 import { HeartbeatMemory } from './heartbeat-memory.ts';
-import { type HeartbeatReport, type HeartbeatThreadData, LEASE_MARGIN } from './thread-lease.ts';
+import { heartbeatMs, isLateRenewal } from './lease.ts';
 
 /**
  * Renews the lease of a process while its event loop computes, over a connection of its own. Ends with a message from

@@ -8,7 +8,7 @@ import { leaseKey } from '../storage/runs/lease.ts';
 import { StopReason } from './attempt.ts';
 import { MAX_LOOK_MS, MIN_LOOK_MS } from './load-limits.ts';
 import { Loop } from './loop.ts';
-import { OrphanedLeases } from './orphaned-leases.ts';
+import { OrphanedRuns } from './orphaned-runs.ts';
 import { runAttempt } from './run-attempt.ts';
 import type { RunWorkerDeps } from './run-worker-deps.ts';
 
@@ -38,7 +38,7 @@ export class RunWorker {
   readonly #claiming = new Set<string>();
   /** Runs that were cancelled while a claim was in flight, which may have claimed them. */
   readonly #cancelledMeanwhile = new Set<string>();
-  readonly #orphans: OrphanedLeases;
+  readonly #orphans: OrphanedRuns;
   /** The last tick found no free slot: more runs may be ready. */
   #saturated = false;
   /** More runs are ready than have been claimed, as far as is known: without a free slot, others are offered them. */
@@ -54,7 +54,7 @@ export class RunWorker {
 
   constructor(deps: RunWorkerDeps) {
     this.#deps = deps;
-    this.#orphans = new OrphanedLeases(deps);
+    this.#orphans = new OrphanedRuns(deps);
     this.#loop = new Loop({ name: 'run worker', tick: () => this.tick(), logger: deps.logger });
   }
 

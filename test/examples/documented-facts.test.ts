@@ -123,8 +123,8 @@ test('docs/troubleshooting.md covers every error status', () => {
 });
 
 test.each([
-  ['src/workers/heartbeat.ts', /BEATS_PER_LEASE = 4;/, 'cancelled, rolled back or deleted there | 5 s'],
-  ['src/workers/lease-loop.ts', /return interval_ms;/, 'cancelled, rolled back or deleted there | 5 s'],
+  ['src/workers/lease.ts', /BEATS_PER_LEASE = 4;/, 'cancelled, rolled back or deleted there | 5 s'],
+  ['src/workers/lease.ts', /return interval_ms;/, 'cancelled, rolled back or deleted there | 5 s'],
   ['src/config/sections/runs.ts', /lease_seconds: number\(.*\)\s*\.default\(20\)/, 'its lease lasts 20 s'],
   [
     'src/config/sections/runs.ts',

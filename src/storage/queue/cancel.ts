@@ -12,7 +12,7 @@ import { RUN_ERROR_COLUMN } from '../runs/runs.ts';
 import { deleteStepsOfRuns } from '../runs/step-deletion.ts';
 import { type LockedThread, type QueueRow, queuedRuns, withThread } from '../runs/thread-lock.ts';
 import { closeLogs } from '../runs/thread-log.ts';
-import { deleteTemporaryThread } from '../threads/delete.ts';
+import { deleteTemporaryThread } from '../threads/delete-temporary.ts';
 import { type EndedRun, enqueueRunEnd, type RunWebhookRules } from '../webhooks/run-ended.ts';
 import type { QueueContext } from './context.ts';
 import { promote } from './promote.ts';

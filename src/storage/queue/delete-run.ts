@@ -7,7 +7,7 @@ import { deleteLogs } from '../runs/events.ts';
 import { deleteStepsOfRuns } from '../runs/step-deletion.ts';
 import { withThread } from '../runs/thread-lock.ts';
 import { closeThreadLog } from '../runs/thread-log.ts';
-import { deleteTemporaryThread } from '../threads/delete.ts';
+import { deleteTemporaryThread } from '../threads/delete-temporary.ts';
 import { promote } from './promote.ts';
 
 export interface DeletedRun {

@@ -9,7 +9,7 @@ import { EVENT_DATA_COLUMN, type RunOutcome } from '../runs/events.ts';
 import { RUN_ERROR_COLUMN } from '../runs/runs.ts';
 import type { HeadRow, LockedThread, QueueRow } from '../runs/thread-lock.ts';
 import { closeLogs } from '../runs/thread-log.ts';
-import { deleteTemporaryThread } from '../threads/delete.ts';
+import { deleteTemporaryThread } from '../threads/delete-temporary.ts';
 import { THREAD_COLUMNS } from '../threads/row.ts';
 import type { RunWebhookRules } from '../webhooks/run-ended.ts';
 import { announceEnd } from './announce-end.ts';

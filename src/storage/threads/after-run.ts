@@ -4,7 +4,7 @@ import { raw, sql } from '../../db/sql.ts';
 import type { Interrupt, ThreadStatus } from '../../schemas/threads.ts';
 import { deleteCheckpointsOfRun } from '../checkpoints/delete.ts';
 import type { Lease } from '../runs/lease.ts';
-import { deleteTemporaryThread } from './delete.ts';
+import { deleteTemporaryThread } from './delete-temporary.ts';
 import { EXPIRY_AFTER_STATE, THREAD_COLUMNS } from './row.ts';
 import { encryptSummary, type SerializedState } from './values-summary.ts';
 

@@ -156,5 +156,5 @@ function edit(file: string, find: string, replace: string): Edit {
 /** A process never finds that its own lease has ended. */
 function isHeldForEver(): Edit[] {
   const find = 'return threadMonotonic() < this.#memory.held_until - lease_ms * LEASE_MARGIN;';
-  return [edit('src/workers/thread-lease.ts', find, 'return lease_ms > 0;')];
+  return [edit('src/workers/heartbeat.ts', find, 'return lease_ms > 0;')];
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { systemActor } from '../../../src/auth/actor.ts';
 import { silentLogger } from '../../../src/core/logger.ts';
-import { requestHandler } from '../../../src/extensions/a2a/http/request-handler.ts';
+import { requestHandler } from '../../../src/extensions/a2a/http/methods.ts';
 import { naming } from '../../support/naming.ts';
 
 type Deps = Parameters<typeof requestHandler>[0];

@@ -9,7 +9,7 @@ import type { RunReplies } from '../../../http/run-replies.ts';
 import type { CardData } from '../card-data.ts';
 import type { A2aService } from '../service.ts';
 import { agentCard, type CardContext, type CardSigner, extendedAgentCard, HISTORY_SCOPE } from './card.ts';
-import type { A2aCall } from './request-handler.ts';
+import type { A2aCall } from './methods.ts';
 
 export interface A2aDeps {
   readonly a2a: A2aService;

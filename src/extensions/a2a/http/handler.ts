@@ -4,8 +4,8 @@ import { NotFound, ServerError } from '../../../core/errors.ts';
 import type { A2aSettings } from '../section.ts';
 import { type A2aDeps, type A2aRequest, isSupportedVersion, requestedVersion } from './call.ts';
 import { agentCard, cardEtag, cardSigner, SCHEMA_TIMEOUT_MS } from './card.ts';
+import { handleRpc, unsupportedVersion } from './json-rpc.ts';
 import { restHandlers } from './rest.ts';
-import { handleRpc, unsupportedVersion } from './rpc.ts';
 
 export type A2aHandler = Awaited<ReturnType<typeof createA2aHandler>>;
 

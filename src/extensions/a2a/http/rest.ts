@@ -33,9 +33,9 @@ import {
 } from './call.ts';
 import { SCHEMA_TIMEOUT_MS } from './card.ts';
 import { completeDetails, refusalOf } from './errors.ts';
+import { unsupportedVersion } from './json-rpc.ts';
+import { type A2aCall, requestHandler } from './methods.ts';
 import { invalidMessage, normalizeParams } from './params.ts';
-import { type A2aCall, requestHandler } from './request-handler.ts';
-import { unsupportedVersion } from './rpc.ts';
 
 type Handler = ReturnType<typeof requestHandler>;
 type Answer = (handler: Handler, context: ServerCallContext) => Promise<unknown>;

@@ -22,8 +22,8 @@ import {
   sendStream,
 } from './call.ts';
 import { completeDetails, errorInfo, refusalOf } from './errors.ts';
+import { requestHandler } from './methods.ts';
 import { invalidLegacyMessage, invalidMessage, invalidPushConfig, normalizeParams } from './params.ts';
-import { requestHandler } from './request-handler.ts';
 
 const METHODS_1_0 = [
   'SendMessage',

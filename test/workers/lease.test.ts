@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../src/core/logger.ts';
-import { loopLease } from '../../src/workers/heartbeat.ts';
+import { loopLease } from '../../src/workers/lease.ts';
 import { WORKER } from '../support/queued-runs.ts';
 
 test('a lease renewal that is more than an interval late is counted', async () => {

@@ -5,7 +5,7 @@ import { flag } from '../../src/db/columns.ts';
 import { openPostgres } from '../../src/db/engines/postgres.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { sql } from '../../src/db/sql.ts';
-import { threadLease } from '../../src/workers/thread-lease.ts';
+import { threadLease } from '../../src/workers/heartbeat.ts';
 import { postgresSchema, TEST_POSTGRES_URI } from '../support/databases.ts';
 import { queueStory } from '../support/queued-runs.ts';
 import { until } from '../support/until.ts';

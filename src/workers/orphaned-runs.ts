@@ -11,7 +11,7 @@ import type { RunWorkerDeps } from './run-worker-deps.ts';
 const RETRY_MS = 1000;
 
 /** Returns the runs to the queue whose leases this process holds without executing them. */
-export class OrphanedLeases {
+export class OrphanedRuns {
   readonly #deps: RunWorkerDeps;
   /** Leases of broken attempts that could not be requeued, by `leaseKey`. */
   readonly #unreleased = new Map<string, Lease>();
