@@ -95,8 +95,31 @@ test('src/README.md names files and folders that exist', () => {
     (name) => !existsSync(join(ROOT, name.startsWith('test/') ? '' : 'src', name)),
   );
 
-  expect(names.length).toBeGreaterThan(100);
+  expect(names.length).toBeGreaterThan(80);
   expect(missing).toEqual([]);
+});
+
+test('src/README.md has at most sixty rows in its tables', () => {
+  const text = readFileSync(join(ROOT, 'src/README.md'), 'utf8');
+  const tables = [...text.matchAll(/^\|.*\n\|[-|]+\n((?:\|.*\n)+)/gm)].map(([, rows = '']) => rows);
+  const rows = tables.flatMap((each) => each.trim().split('\n'));
+
+  expect(rows.length).toBeGreaterThan(40);
+  expect(rows.length).toBeLessThanOrEqual(60);
+});
+
+test.each(
+  readdirSync(join(ROOT, 'src/extensions'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name),
+)('the extension %s has a row in src/README.md, and a page of ten to thirty lines', (name) => {
+  const lines = readFileSync(join(ROOT, `src/extensions/${name}/README.md`), 'utf8')
+    .trim()
+    .split('\n');
+
+  expect(readFileSync(join(ROOT, 'src/README.md'), 'utf8')).toContain(`| \`extensions/${name}/\` |`);
+  expect(lines.length).toBeGreaterThanOrEqual(10);
+  expect(lines.length).toBeLessThanOrEqual(30);
 });
 
 test.each(PAGES.filter((page) => /^(docs\/(internals|decisions)\/|CONTRIBUTING)/.test(page)))(
