@@ -134,7 +134,7 @@ function requireQueued(outcome: EnqueueResult, { run }: NewRun): QueuedResult {
 }
 
 /** 409 for strategy `reject`; the first sentence is part of the contract. */
-export function threadBusy(thread_id: string, blocking: readonly string[]): Conflict {
+function threadBusy(thread_id: string, blocking: readonly string[]): Conflict {
   return new Conflict(
     'Thread is already running a task. Wait for it to finish or choose a different multitask strategy. ' +
       blockedBy(thread_id, blocking),
