@@ -7,7 +7,10 @@ import { loadConfig } from '../../src/config/load.ts';
 import { project } from '../support/project.ts';
 import { blocksOf, ROOT } from './blocks.ts';
 
-const PAGES = ['README.md', ...namesIn('docs').map((name) => `docs/${name}`)];
+const PAGES = [
+  'README.md',
+  ...['docs', 'docs/recipes'].flatMap((folder) => namesIn(folder).map((name) => `${folder}/${name}`)),
+];
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: Record<string, string> };
 
