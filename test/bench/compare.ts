@@ -6,8 +6,15 @@ import { type Measurement, percentile, type Result, type Unit } from './measurem
 import { converse } from './scenarios/reads.ts';
 import { processesOf } from './side-by-side.ts';
 
-/** Each load in so many parts, one server after the other: the machine is equally busy for both. */
-const ROUNDS = 6;
+/** How much is measured. */
+export interface Extent {
+  /** Each load in so many parts, one server after the other: the machine is equally busy for both. */
+  readonly rounds: number;
+  /** Without it, all loads. */
+  readonly loads?: readonly string[];
+}
+
+const WHOLE: Extent = { rounds: 6 };
 
 /** A server under comparison. It has the graphs of `test/bench/agent.config.yaml`. */
 interface Compared {
@@ -71,7 +78,11 @@ export interface OtherServer {
  * The same load on a server of this repository, on the same with `hosts` graph hosts (0: not measured), and on the
  * others, in turns. Throws if one does not give the same results.
  */
-export async function compareWith(others: readonly OtherServer[], hosts: number): Promise<Result> {
+export async function compareWith(
+  others: readonly OtherServer[],
+  hosts: number,
+  { rounds, loads }: Extent = WHOLE,
+): Promise<Result> {
   await using stack = new AsyncDisposableStack();
   const servers: Compared[] = [];
   const add = async (name: string, http: HttpClient, pid: number | undefined) => {
@@ -87,7 +98,8 @@ export async function compareWith(others: readonly OtherServer[], hosts: number)
   }
   for (const { url, pid } of others) await add(url, stack.use(httpClient(url.replace(/\/$/, ''))), pid);
   const measurements: Measurement[] = [];
-  for (const load of LOADS) measurements.push(...(await inTurns(servers, load)));
+  for (const load of LOADS)
+    if (loads?.includes(load.what) ?? true) measurements.push(...(await inTurns(servers, load, rounds)));
   return { scenario: 'compare', title: 'Compared, the same load in turns', measurements };
 }
 
@@ -107,12 +119,16 @@ interface Part {
   readonly cpu_ms: number;
 }
 
-async function inTurns(servers: readonly Compared[], load: ComparedLoad): Promise<Measurement[]> {
+async function inTurns(
+  servers: readonly Compared[],
+  load: ComparedLoad,
+  rounds: number,
+): Promise<Measurement[]> {
   for (const server of servers) await part(server, { ...load, count: load.concurrency * 4 });
   const parts = new Map<Compared, Part[]>(servers.map((server) => [server, []]));
-  for (let round = 0; round < ROUNDS; round++)
+  for (let round = 0; round < rounds; round++)
     for (const [server, done] of parts) done.push(await part(server, load));
-  const count = load.count * ROUNDS;
+  const count = load.count * rounds;
   const of = (value: (parts: readonly Part[]) => number, what: string, unit: Unit) =>
     ratios(
       `${load.what}, ${what}:`,
