@@ -11,9 +11,13 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const readJson = async (file: string) => JSON.parse(await readFile(file, 'utf8'));
 
 const FILES = [
+  '.dockerignore',
   '.env',
   '.env.example',
+  '.github',
   '.gitignore',
+  'Dockerfile',
+  'README.md',
   'agent.config.yaml',
   'package.json',
   'src',

@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from '../../core/json.ts';
 import { UsageError } from '../command.ts';
 import { exists } from './files.ts';
 import { DEPENDENCY_BLOCKS, serverPackageSpec } from './server-package.ts';
+import type { Template } from './templates.ts';
 
 /** An existing `package.json`. */
 export interface KnownPackage {
@@ -13,8 +14,8 @@ export interface KnownPackage {
 
 /** What the project needs. */
 export interface PackageNeeds {
-  /** The template's agent and its test. */
-  readonly agent: boolean;
+  /** Whose agent and test the project gets, if any. */
+  readonly template: Template | undefined;
   /** Its own Node as a dependency. */
   readonly node: boolean;
 }
@@ -85,10 +86,14 @@ async function completed(folder: string, before: JsonObject, needs: PackageNeeds
     if (Object.keys(block).length > 0) after[name] = block;
   };
   const own = named.includes('agent-server') ? {} : { 'agent-server': await serverPackageSpec(folder) };
-  add('scripts', withMissing(before['scripts'], { ...SCRIPTS, ...(needs.agent && AGENT_SCRIPTS) }));
-  const packages = lacking({ ...own, ...DEPENDENCIES, ...(needs.agent && AGENT_DEPENDENCIES) });
+  const { template } = needs;
+  const scripts = { ...SCRIPTS, ...(template && AGENT_SCRIPTS), ...template?.scripts };
+  add('scripts', withMissing(before['scripts'], scripts));
+  const agent = template && { ...AGENT_DEPENDENCIES, ...template.dependencies };
+  const packages = lacking({ ...own, ...DEPENDENCIES, ...agent });
   add('dependencies', sortedWithMissing(before['dependencies'], packages));
-  const tools = lacking({ ...(needs.agent && AGENT_DEV_DEPENDENCIES), ...(needs.node && OWN_NODE) });
+  const agentTools = template && { ...AGENT_DEV_DEPENDENCIES, ...template.devDependencies };
+  const tools = lacking({ ...agentTools, ...(needs.node && OWN_NODE) });
   add('devDependencies', sortedWithMissing(before['devDependencies'], tools));
   add('allowScripts', withMissing(before['allowScripts'], needs.node ? OWN_NODE_ALLOWED : {}));
   return after;

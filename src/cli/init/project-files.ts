@@ -9,6 +9,7 @@ import { UsageError } from '../command.ts';
 import { exists, type FileChange } from './files.ts';
 import { isCommonJs, packageText, readPackage } from './package-file.ts';
 import { isClone } from './server-package.ts';
+import { readTemplate, type TemplateName, templateFiles } from './templates.ts';
 
 /** What the folder already contains. */
 export interface Found {
@@ -21,24 +22,6 @@ export interface Found {
 const CONFIGURATIONS = ['agent.config.yaml', 'langgraph.json'];
 const AGENT = 'src/agent.ts';
 
-/** Project file → template file: npm would interpret a `.gitignore` in the package. */
-const SOURCES: Readonly<Record<string, string>> = {
-  '.env': 'env.example',
-  '.env.example': 'env.example',
-  '.gitignore': 'gitignore',
-};
-
-const ALL = [
-  'agent.config.yaml',
-  AGENT,
-  'src/offline-model.ts',
-  'test/agent.test.ts',
-  'tsconfig.json',
-  '.env',
-  '.env.example',
-  '.gitignore',
-];
-
 export async function foundIn(root: string): Promise<Found> {
   const [agent, ...configured] = await Promise.all(
     [AGENT, ...CONFIGURATIONS].map((name) => exists(join(root, name))),
@@ -46,8 +29,15 @@ export async function foundIn(root: string): Promise<Found> {
   return { configured: configured.includes(true), agent: agent === true };
 }
 
-/** Plans the change of every file. Throws a `UsageError` if the agent could not run in the project. */
-export async function changesFor(root: string, found: Found): Promise<[FileChange, ...FileChange[]]> {
+/**
+ * Plans the change of every file: the configuration and the agent first. Throws a `UsageError` if the agent could not
+ * run in the project.
+ */
+export async function changesFor(
+  root: string,
+  found: Found,
+  name: TemplateName,
+): Promise<[FileChange, ...FileChange[]]> {
   if (root === PACKAGE_ROOT)
     throw new UsageError('init: this is the folder of the server itself: name another one for the project');
   const with_agent = !found.configured && !found.agent;
@@ -57,17 +47,22 @@ export async function changesFor(root: string, found: Found): Promise<[FileChang
       `init: ${join(root, 'package.json')} makes this a CommonJS project, and the agent's files are ES modules: ` +
         'choose an empty folder, or set "type": "module"',
     );
-  const text = await packageText(root, known, { agent: with_agent, node: await isMachineNodeTooOld() });
+  const template = with_agent ? await readTemplate(name) : undefined;
+  const text = await packageText(root, known, { template, node: await isMachineNodeTooOld() });
   const file: FileChange =
     text === undefined
       ? { name: 'package.json', state: 'kept' }
       : { name: 'package.json', state: known === undefined ? 'created' : 'changed', text };
-  const names = await namesFor(root, found);
-  return [file, ...(await Promise.all(names.map((name) => changeOf(root, name, with_agent))))];
+  const sources = await templateFiles(name);
+  const names = await namesFor(root, found, [...sources.keys()]);
+  const changes = names.map((each) => changeOf(root, each, sources.get(each), with_agent));
+  return [file, ...(await Promise.all(changes))];
 }
 
-async function namesFor(root: string, found: Found): Promise<string[]> {
-  if (!found.configured && !found.agent) return ALL;
+async function namesFor(root: string, found: Found, all: readonly string[]): Promise<string[]> {
+  const first = ['agent.config.yaml', AGENT];
+  if (!found.configured && !found.agent)
+    return [...first, ...all.filter((name) => !first.includes(name)).sort()];
   const rest = ['.env.example', '.gitignore'];
   if (!found.configured) return ['agent.config.yaml', AGENT, '.env', ...rest];
   const present = await Promise.all(CONFIGURATIONS.map((name) => exists(join(root, name))));
@@ -75,18 +70,20 @@ async function namesFor(root: string, found: Found): Promise<string[]> {
 }
 
 /** Existing files are left alone; only `.gitignore` gets missing lines appended. */
-async function changeOf(root: string, name: string, with_agent: boolean): Promise<FileChange> {
+async function changeOf(
+  root: string,
+  name: string,
+  source: string | undefined,
+  with_agent: boolean,
+): Promise<FileChange> {
   const file = join(root, name);
-  if (!(await exists(file))) {
-    const text = await template(name);
+  // Without a source it is a configuration that was found, and is kept.
+  if (source !== undefined && !(await exists(file))) {
+    const text = await readFile(source, 'utf8');
     return { name, state: 'created', text: with_agent ? text : withoutAgent(text) };
   }
-  const missing = name === '.gitignore' ? await linesFor(file) : '';
+  const missing = name === '.gitignore' && source !== undefined ? await linesFor(file, source) : '';
   return missing === '' ? { name, state: 'kept' } : { name, state: 'changed', text: missing, append: true };
-}
-
-function template(name: string): Promise<string> {
-  return readFile(join(PACKAGE_ROOT, 'templates/agent', SOURCES[name] ?? name), 'utf8');
 }
 
 /** Removes the lines that only apply to the template's agent and its model. */
@@ -98,12 +95,12 @@ function withoutAgent(text: string): string {
 }
 
 /** Template lines missing from the `.gitignore`, to be appended. */
-async function linesFor(file: string): Promise<string> {
+async function linesFor(file: string, source: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`init: cannot read ${file} (${error.code})`);
   });
   const known = text.split('\n').map(entryOf);
-  const lines = (await template('.gitignore')).trim().split('\n');
+  const lines = (await readFile(source, 'utf8')).trim().split('\n');
   const missing = lines.filter((line) => !known.includes(entryOf(line)));
   const end = text.includes('\r\n') ? '\r\n' : '\n';
   const gap = text === '' || text.endsWith('\n') ? '' : end;

@@ -1,6 +1,7 @@
 import { createAgent, tool } from 'langchain';
 import { z } from 'zod';
 import { OfflineModel } from './offline-model.ts';
+import { offlineRules } from './offline-rules.ts';
 
 export const currentTime = tool(
   ({ timezone }) =>
@@ -14,7 +15,7 @@ export const currentTime = tool(
 
 /** MODEL in .env names a model, such as openai:gpt-4o-mini; without it the agent answers by rules, offline. */
 export const agent = createAgent({
-  model: process.env['MODEL'] || new OfflineModel(),
+  model: process.env['MODEL'] || new OfflineModel(offlineRules),
   tools: [currentTime],
   systemPrompt: 'You are a helpful assistant. Look up the time with your tool before you tell it.',
 });

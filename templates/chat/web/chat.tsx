@@ -1,0 +1,73 @@
+import { useStream } from '@langchain/react';
+import { useState } from 'react';
+import { Approval, type Review } from './approval.tsx';
+
+/** A server that other machines reach asks for a key; it stays in this tab. */
+const KEY = 'agent-server-key';
+
+export function Chat() {
+  // In the address, so that a reload returns to the conversation, even while it waits for a decision.
+  const [threadId, setThreadId] = useState(() => location.hash.slice(1) || null);
+  const stream = useStream({
+    apiUrl: location.origin,
+    assistantId: 'agent',
+    apiKey: sessionStorage.getItem(KEY) ?? undefined,
+    threadId,
+    onThreadId: (id) => {
+      history.replaceState(null, '', `#${id}`);
+      setThreadId(id);
+    },
+  });
+  const review = stream.interrupt?.value as Review | undefined;
+
+  function send(form: FormData) {
+    const content = String(form.get('text')).trim();
+    if (content !== '') void stream.submit({ messages: [{ type: 'human', content }] });
+  }
+
+  return (
+    <main>
+      <ol>
+        {stream.messages
+          .filter(({ text }) => text !== '')
+          .map(({ id, type, text }) => (
+            <li key={id} className={type}>
+              {text}
+            </li>
+          ))}
+      </ol>
+      {review && <Approval review={review} decide={(answer) => void stream.respond(answer)} />}
+      {stream.error ? <Failure error={stream.error} /> : null}
+      <form action={send}>
+        <input
+          name="text"
+          aria-label="Message"
+          placeholder="Tell ada@example.com that lunch is at one"
+          autoComplete="off"
+        />
+        <button type="submit" disabled={stream.isLoading || review !== undefined}>
+          Send
+        </button>
+      </form>
+    </main>
+  );
+}
+
+function Failure({ error }: { error: unknown }) {
+  function useKey(form: FormData) {
+    sessionStorage.setItem(KEY, String(form.get('key')));
+    location.reload();
+  }
+  return (
+    <form action={useKey} role="alert">
+      <p>{String(error)}</p>
+      <input
+        name="key"
+        type="password"
+        aria-label="API key"
+        placeholder="API key, if the server requires one"
+      />
+      <button type="submit">Try again</button>
+    </form>
+  );
+}
