@@ -149,6 +149,23 @@ describe.runIf(existsSync(CHROMIUM))(
       },
     );
 
+    test('guides change to the dark theme, also on the next page, within their content security policy', async () => {
+      const context = await browser.newContext({ colorScheme: 'light' });
+      const page = await context.newPage();
+      const problems: string[] = [];
+      page.on('console', (message) => {
+        if (message.type() === 'error') problems.push(message.text());
+      });
+      await page.goto(`${origin}/docs/guides/runs.md`);
+      await page.getByRole('button', { name: 'Dark' }).click();
+      await page.getByRole('link', { name: 'streaming', exact: true }).first().click();
+      await page.getByRole('heading', { name: 'Streaming', level: 1 }).waitFor();
+
+      expect(await page.locator('html[data-theme=dark]').count()).toBe(1);
+      expect(problems).toEqual([]);
+      await context.close();
+    });
+
     test('shows every group of the document, and the first example of each works', async () => {
       const document = (await http.get('/openapi.json')).body as Document;
       const groups = document.tags.map(({ name }) => name);
