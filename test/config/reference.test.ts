@@ -22,6 +22,12 @@ function defaultOf({ default: value, key }: ConfigKey): string {
   return texts.length === 0 ? 'none' : texts.join(', ');
 }
 
+/** The first sentence of a key's description, without the database that it applies to. */
+function summaryOf(key: string): string {
+  const { description = '' } = configKeys().find((each) => each.key === key) ?? {};
+  return description.replace(/^(?:PostgreSQL|SQLite)\. /, '').replace(/(?<=\.) .*/s, '');
+}
+
 test('the page describes every key and every variable, with their defaults', async () => {
   const keys = configKeys().map((entry) => [
     `\`${entry.key.replace('*', '<name>')}\``,
@@ -29,10 +35,10 @@ test('the page describes every key and every variable, with their defaults', asy
     defaultOf(entry),
     `${entry.description}${entry.pending ? ' *Not yet: accepted with a warning.*' : ''}`,
   ]);
-  const variables = VARIABLES.map(({ name, key, json, text }) => [
+  const variables = VARIABLES.map(({ name, key, json, note }) => [
     `\`${name}\``,
     `\`${key}\``,
-    `${text}${json ? ' JSON.' : ''}`,
+    json ? 'The whole block, as JSON.' : [summaryOf(key), ...(note === undefined ? [] : [note])].join(' '),
   ]);
   const page = await readFile(PAGE, 'utf8');
 
