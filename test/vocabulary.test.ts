@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { commentTexts } from './support/comment-texts.ts';
 import { declaredNames, wordsOf } from './support/declared-names.ts';
 
 interface Term {
@@ -126,4 +127,34 @@ test('every stored name that is an exception still exists', () => {
   );
 
   expect(unused).toEqual([]);
+});
+
+/** Phrases that read as translated, with what to write instead. */
+const PHRASES: readonly { readonly ours: RegExp; readonly plain: string }[] = [
+  { ours: /\b(?:of|by|as) which\b/i, plain: 'a sentence of its own, `whose`, `so that`' },
+  { ours: /\bbeside\b/i, plain: 'next to, alongside, besides, in addition to' },
+  { ours: /\b(?:go|goes|going|went|gone) on\b/i, plain: 'continue' },
+  { ours: /\b(?:is|are|was|were|be|been) over\b/i, plain: 'has ended' },
+  { ours: /\bso long\b(?! (?:as|that)\b)/i, plain: 'this long, until then' },
+  {
+    ours: /\b(?:nobody|somebody|anybody|whoever)\b/i,
+    plain: 'the client, process or user that is meant; anyone',
+  },
+  { ours: /\b(?:has|have|had) none\b/i, plain: 'is empty, lacks it, without any' },
+  { ours: /\b(?:says|said)\b/i, plain: 'reports, names, means' },
+];
+
+const comments = commentTexts();
+
+test('comments of the server and of Studio are plain English', () => {
+  const wrong = comments.flatMap(({ at, text }) =>
+    PHRASES.flatMap(({ ours, plain }) => {
+      const [found] = ours.exec(text) ?? [];
+      return found === undefined ? [] : [`${at}: “${found}” → ${plain}`];
+    }),
+  );
+
+  expect(comments.length).toBeGreaterThan(6_000);
+  expect(comments.some(({ at }) => at.startsWith('studio/src/'))).toBe(true);
+  expect(wrong).toEqual([]);
 });

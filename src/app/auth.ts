@@ -34,7 +34,7 @@ interface AccessContext {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly hosts: Asking | undefined;
-  /** For a deployment: keys of the server, of which those with scope `admin` are valid for it too. */
+  /** For a deployment: the server's keys with scope `admin` are valid for it too. */
   readonly administrators?: KeyLookup;
   /** For a deployment: the token of its graphs, which no other deployment accepts. */
   readonly graph_token?: string | undefined;

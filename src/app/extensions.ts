@@ -22,12 +22,12 @@ import type { RunObserver } from '../workers/run-observer.ts';
 /** What extensions own in the database, whether they are on or off. */
 export const OWNED_DATA: readonly OwnedData[] = EXTENSIONS.flatMap(({ data }) => data ?? []);
 
-/** The databases that extensions have beside that of the server. */
+/** The databases that extensions have in addition to the server's. */
 export async function ownedDatabases(config: Config): Promise<readonly OwnedDatabase[]> {
   return (await Promise.all(EXTENSIONS.map((each) => each.databases?.(config) ?? []))).flat();
 }
 
-/** The files that extensions have beside the database of the server. */
+/** The files that extensions have in addition to the server's database. */
 export async function ownedFiles(config: Config): Promise<readonly NamedFiles[]> {
   const all = await Promise.all(
     EXTENSIONS.map(async ({ name, files }) => ({ name, files: await files?.(config) })),

@@ -15,9 +15,9 @@ export interface ConfiguredStorage {
   readonly encryptor: Encryptor | undefined;
   /** What extensions own in it. */
   readonly owned: readonly OwnedData[];
-  /** The databases that extensions have beside it. */
+  /** The databases that extensions have in addition to it. */
   readonly databases: () => ReturnType<typeof ownedDatabases>;
-  /** The files that extensions have beside it. */
+  /** The files that extensions have in addition to it. */
   readonly files: () => ReturnType<typeof ownedFiles>;
 }
 

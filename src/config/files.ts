@@ -7,7 +7,7 @@ import { ConfigError } from './errors.ts';
 /** Searched in the working folder, in this order. */
 const CONFIG_FILE_NAMES = ['agent.config.yaml', 'langgraph.json'];
 
-/** Path of the configuration file; `undefined` if none is named and the folder has none. */
+/** Path of the configuration file; `undefined` if none is named and the folder contains none. */
 export async function findConfigFile(cwd: string, named: string | undefined): Promise<string | undefined> {
   if (named !== undefined) return resolve(cwd, named);
   for (const name of CONFIG_FILE_NAMES) {
@@ -83,8 +83,8 @@ export function envFilePath(env: unknown, root: string): string | undefined {
 }
 
 /**
- * Variables of an `env` key: a `.env` file, a map, or a list of `NAME=value` (a bare `NAME` is inherited). A missing
- * file only causes a warning: images and fresh checkouts have none.
+ * Variables of an `env` key: a `.env` file, a map, or a list of `NAME=value` (a bare `NAME` is inherited). A missing file
+ * only causes a warning: images and fresh checkouts lack it.
  */
 export async function readEnvFile(
   env: unknown,

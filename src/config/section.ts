@@ -6,7 +6,7 @@ export interface Section<T extends z.ZodType = z.ZodType> {
   readonly path: string;
   /** Has a default, so that the section can be left out. */
   readonly schema: T;
-  /** Deployments have the value of the server, whatever their own file says. Only at the top level. */
+  /** Deployments use the value of the server and ignore that of their own file. Only at the top level. */
   readonly of_server?: boolean;
 }
 

@@ -51,7 +51,7 @@ export function isEventLoopBusy(): boolean {
 /** Share of its time from which on an event loop is saturated. */
 const SATURATED = 0.8;
 
-/** From now on: says whether the event loop has hardly waited since, as when many short runs share it. */
+/** Measures from now on whether the event loop has hardly waited, as when many short runs share it. */
 export function saturationMeter(): () => boolean {
   const before = performance.eventLoopUtilization();
   return () => performance.eventLoopUtilization(before).utilization >= SATURATED;

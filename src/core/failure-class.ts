@@ -33,8 +33,8 @@ export type FailureClass =
 const PASSING: readonly number[] = [408, 425, 429];
 
 /**
- * Classifies any thrown value by the class that its origin gave it, never by its text or code: an `ECONNREFUSED` says
- * nothing about who wanted to connect. What retries, charges, answers or logs a failure asks this function.
+ * Classifies any thrown value by the class that its origin gave it, never by its text or code: an `ECONNREFUSED` does not
+ * tell who wanted to connect. What retries, charges, answers or logs a failure asks this function.
  */
 export function failureClass(thrown: unknown): FailureClass {
   const error = toError(thrown);

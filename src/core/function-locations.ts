@@ -17,7 +17,7 @@ interface Script {
   readonly sourceMapURL: string;
 }
 
-/** By id, which V8 gives once; `undefined` for what is no file of a project. */
+/** By id, which V8 gives once; `undefined` for anything but a file of a project. */
 let scripts: ReadonlyMap<string, Script | undefined> = new Map();
 
 /** Where the inspector finds the function it is asked about. */

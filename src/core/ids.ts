@@ -55,7 +55,7 @@ const UUID_6 = /^[0-9a-f]{8}-[0-9a-f]{4}-6[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 /** Start of the time in UUIDs, 15 October 1582, in ticks of 100 ns before the epoch. */
 const UUID_EPOCH = 0x01b21dd213814000n;
 
-/** Time at which a version 6 UUID was made, epoch ms with fractions; `undefined` if it is none. */
+/** Time at which a version 6 UUID was made, epoch ms with fractions; `undefined` for any other id. */
 export function uuid6Time(id: string): number | undefined {
   if (!UUID_6.test(id)) return undefined;
   const ticks = BigInt(`0x${id.slice(0, 8)}${id.slice(9, 13)}${id.slice(15, 18)}`);

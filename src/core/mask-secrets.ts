@@ -26,7 +26,7 @@ const API_KEY = /(api[-_]?key[\\"']{0,2}\s{0,3}[:=]\s{0,3}[\\"']{0,2})[^\s\\"',;
 /** A JSON Web Token; its signature is a part of it. */
 const JWT = /(?<![\w-])eyJ(?:[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]*)?|[\w-]*(?:\.[\w-]*)?(?=… \(cut, ))/g;
 
-/** Ids, which most fields of a line are: nothing of what is masked is made of these characters alone. */
+/** Fast path: most fields are ids, and no secret consists only of these characters. */
 const ID = /^[\da-f-]*$/;
 
 /** Masks what has the shape of a secret: credentials in URLs, headers, and tokens of known services. */

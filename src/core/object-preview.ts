@@ -14,7 +14,7 @@ const MOST = 50;
 interface ObjectPreview {
   /** Whole if short, else the beginning of their text, or of their JSON as a text. */
   readonly fields: Record<string, unknown>;
-  /** Names of those of which `fields` has only the beginning. */
+  /** Names of the fields that are cut in `fields`. */
   readonly cut: string[];
   /** How many other fields there are. */
   readonly omitted: number;

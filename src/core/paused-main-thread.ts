@@ -11,7 +11,7 @@ export function evaluateInMainThread(expression: string, onValue: (value: unknow
   let isOpen = true;
   session.connectToMainThread();
   session.on('Debugger.paused', ({ params }) => {
-    // Said before the session was closed, and delivered after.
+    // Sent before the session was closed, and delivered after.
     if (!isOpen) return;
     const callFrameId = params.callFrames[0]?.callFrameId ?? '';
     session.post(

@@ -18,7 +18,7 @@ export interface StackFrame {
 /** Folders of the server's own code: stacks of the package name its sources too. */
 const SERVER_FOLDERS = ['src/', 'dist/'].map((folder) => join(PACKAGE_ROOT, folder));
 
-/** The location in a stack line; `undefined` if it has none, such as `at native`. */
+/** The location in a stack line; `undefined` if the line names no location, such as `at native`. */
 export function frameOf(line: string): StackFrame | undefined {
   // Any other line is text of the error, which may come from a client or a model.
   if (!line.startsWith(AT)) return undefined;

@@ -94,7 +94,7 @@ type Selected<Table extends keyof Rows, Items extends string> = {
 type ListOf<Table extends keyof Rows, List extends string> =
   ColumnOf<ItemsOf<List>> extends keyof Rows[Table] ? List : never;
 
-/** What the compiler says of a list with other names. */
+/** What the compiler reports for a list with other names. */
 type UnknownColumn<
   Table extends keyof Rows,
   List extends string,

@@ -45,8 +45,8 @@ const SEED = 0x811c9dc5 | 0;
 const PRIME = 0x01000193;
 
 /**
- * FNV-1a over UTF-16 code units, as a signed 32-bit integer; a terminator keeps `ab` + `c` apart from `a` + `bc`. Four
- * bytes per term are worth the collisions, each of which costs one recheck of a row.
+ * FNV-1a over UTF-16 code units, as a signed 32-bit integer; a terminator keeps `ab` + `c` apart from `a` + `bc`. Four bytes
+ * per term are worth the collisions: each costs one recheck of a row.
  */
 function hash(text: string, start: number): number {
   let state = start;

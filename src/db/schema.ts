@@ -37,7 +37,7 @@ export async function hasTable(reader: Reader, name: string): Promise<boolean> {
   return (await reader.get(sql`${tables}`)) !== undefined;
 }
 
-/** The schema version of the database; 0 if it has none of our tables. */
+/** The schema version of the database; 0 for an empty database. */
 export async function schemaVersion(reader: Reader): Promise<number> {
   if (!(await hasTable(reader, 'schema_migrations'))) return 0;
   const row = await reader.get(
@@ -55,7 +55,7 @@ export async function extensionVersions(reader: Reader): Promise<Map<string, num
   return new Map(rows.map(({ extension, version }) => [extension, version]));
 }
 
-/** Shadow tables of the full-text index, tables of SQLite itself, and partitions are no tables of their own. */
+/** Shadow tables of the full-text index, tables of SQLite itself, and partitions do not count. */
 const TABLES: DialectSql = {
   sqlite:
     raw(`(select name, sql from sqlite_master where type = 'table' and name not like 'sqlite\\_%' escape '\\'

@@ -64,7 +64,7 @@ export function encodeMessages({ from, presence, events = [], updated = [] }: Bu
   return texts;
 }
 
-/** Returns `undefined` for what is no message of this kind. Ignores what newer versions add. */
+/** Returns `undefined` for anything but a message of this kind. Ignores what newer versions add. */
 export function decodeMessage(text: string): BusMessage | undefined {
   const message = parse(text);
   if (!isObject(message) || typeof message['from'] !== 'string') return undefined;

@@ -4,7 +4,7 @@ import type { StoredLines } from '../storage/runs/run-logs.ts';
 /** What a changed row is of. */
 export type ChangeKind = 'run' | 'thread' | 'assistant' | 'cron' | 'delivery' | 'item' | 'key';
 
-/** Events between the parts of the server, with their payloads. `BUS_ROUTES` says which processes each one reaches. */
+/** Events between the parts of the server, with their payloads. `BUS_ROUTES` defines which processes each one reaches. */
 export interface BusEvents {
   /** A run became claimable. */
   readonly 'run.ready': [];

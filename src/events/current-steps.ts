@@ -43,10 +43,10 @@ export function answerAboutSteps(bus: EventBus, now: StepsNow): Disposable {
 
 /**
  * What runs do now, wherever they execute: asks the other processes if it is not this one. Costs executing runs nothing
- * until somebody asks. Without notifications between processes, only those of this one are known.
+ * until a request asks. Without notifications between processes, only those of this one are known.
  */
 export function currentSteps(bus: EventBus, ids: Ids, here: StepsNow): StepsNow {
-  /** One question a run, whoever waits for the answer. */
+  /** One question per run; everyone who waits shares the answer. */
   const asked = new Map<string, Promise<AttemptNow | undefined>>();
   return async (run) => {
     const known = await here(run);
@@ -82,7 +82,7 @@ function joined(chunks: ReadonlyMap<string, string>): string {
   return Array.from(chunks, (_, part) => chunks.get(String(part)) ?? '').join('');
 }
 
-/** `undefined` for what another version of the server may have said. */
+/** `undefined` for a message of another version of the server. */
 function attemptOf(text: string): AttemptNow | undefined {
   const answer: unknown = tryOrUndefined(() => JSON.parse(text));
   if (!isObject(answer) || !Array.isArray(answer['steps'])) return undefined;

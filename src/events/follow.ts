@@ -19,7 +19,7 @@ export interface FollowSources {
   readonly poll: Pick<SafetyPoll, 'wait'>;
 }
 
-/** What a follower has of an attempt that is over: up to where, as long as the log has the same. */
+/** What a follower has received of an attempt that has ended: up to where, while the log agrees. */
 interface Delivered {
   readonly by: LiveRun;
   readonly to: number;

@@ -15,7 +15,7 @@ export const PROTOCOL_EVENT = 'v2:';
  */
 export const PROTOCOL_NOTE = 'note:';
 
-/** Error name of the frame that replaces lost events. It says nothing about the outcome of the run. */
+/** Error name of the frame that replaces lost events. The outcome of the run is not affected. */
 export const EVENTS_LOST = 'EventsLost';
 
 /**

@@ -192,7 +192,7 @@ export class EventWriter {
     return { seq: this.#committed + 1, event: 'error', data: toJson(data) };
   }
 
-  /** The log goes on otherwise than here: followers read it. */
+  /** The log continues differently from what was published here: followers read it from now on. */
   leaveToLog(): void {
     this.#options.live[Symbol.dispose]();
     logUpdated(this.#options.bus, this.#options);

@@ -36,7 +36,7 @@ export interface Extension {
   readonly data?: OwnedData;
   /** Further databases of the same schema that it has; none while it is off. */
   databases?(config: Config): Promise<readonly OwnedDatabase[]>;
-  /** Files that it keeps beside a SQLite database, also while it is off; `undefined` with another engine. */
+  /** Files that it keeps next to a SQLite database, also while it is off; `undefined` with another engine. */
   files?(config: Config): Promise<OwnedFiles | undefined>;
   /** Its commands of the command line, in the order of the help; available even while it is off. */
   loadCommands?(): Promise<readonly Command[]>;
@@ -59,7 +59,7 @@ export interface OwnedDatabase {
   readonly max_connections: number;
 }
 
-/** Files of an extension, which a backup has in a folder beside it, named by the extension. */
+/** Files of an extension, which a backup has in a folder next to it, named by the extension. */
 export interface OwnedFiles {
   /**
    * Copies those that the database `backup` names, while servers run, to the folder `to`, which does not exist yet. Makes no

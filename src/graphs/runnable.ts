@@ -78,7 +78,7 @@ export function subgraphOf(graph: RunnableGraph, name: string): RunnableGraph | 
   return isGraph ? (bound as RunnableGraph) : undefined;
 }
 
-/** LangGraph's node of that name; `undefined` if the graph has none. */
+/** LangGraph's node of that name; `undefined` if the graph lacks it. */
 export function nodeOf(graph: RunnableGraph, name: string): { readonly bound?: unknown } | undefined {
   const { nodes } = graph as { nodes?: Readonly<Record<string, object>> };
   return nodes && Object.hasOwn(nodes, name) && !name.startsWith('__') ? nodes[name] : undefined;

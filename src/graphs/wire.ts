@@ -15,7 +15,7 @@ export function isMessage(value: unknown): value is Message {
 }
 
 /**
- * A message on the wire: its fields flat beside `type` (`ai`, `human`, `tool`, …). `type` is given where a chunk must
+ * A message on the wire: its fields flat next to `type` (`ai`, `human`, `tool`, …). `type` is given where a chunk must
  * differ from a message (`AIMessageChunk`, contract §5 messages-tuple).
  */
 export function messageToWire(message: Message, type = message._getType()): Record<string, unknown> {

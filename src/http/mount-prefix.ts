@@ -1,4 +1,4 @@
-/** The longest of the prefixes that the URL has; `undefined` if it has none. */
+/** The longest of the prefixes that the URL has; `undefined` without any. */
 export function prefixOf(prefixes: readonly string[], url: string): string | undefined {
   const found = prefixes.filter((prefix) => hasPrefix(prefix, url));
   return found.sort((a, b) => b.length - a.length)[0];

@@ -1,7 +1,7 @@
 import type { Scope } from '../auth/scopes.ts';
 
 declare module 'fastify' {
-  /** Route options beside the schema; plugins read them from `request.routeOptions.config`. */
+  /** Route options besides the schema; plugins read them from `request.routeOptions.config`. */
   interface FastifyContextConfig {
     /** No authentication; `among users`: authentication only if API keys are the sole method (contract §10). */
     open?: boolean | 'among users';

@@ -42,7 +42,7 @@ export function uniqueList<T extends z.ZodType>(item: T, max = MAX_NAMES) {
     .transform((items) => [...new Set(items)]);
 }
 
-/** An object with few keys, each of which is work for every row. */
+/** An object with few keys: each is work for every row. */
 export function smallRecord<K extends z.ZodString, V extends z.ZodType>(key: K, value: V, max: number) {
   return z
     .record(key, value)

@@ -21,7 +21,7 @@ export const PendingInterrupt = z.object({
   value_bytes: z.int(),
   /** JSON Schema of the answer, if the graph provides one. */
   response_schema: JsonObject.nullish(),
-  /** When an answer is due: `deadline` of the value. Absent if the value has none. */
+  /** When an answer is due: `deadline` of the value. Absent if the value contains no deadline. */
   deadline: Timestamp.optional(),
 });
 export type PendingInterrupt = z.infer<typeof PendingInterrupt>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { boundedInt, boundedNumber, MAX_INTEGER } from './numbers.ts';
 
-/** Limits that a request or an assistant sets for a run, beside those of the server. */
+/** Limits that a request or an assistant sets for a run, in addition to those of the server. */
 export const RunBudget = z
   .strictObject(
     {

@@ -56,7 +56,7 @@ export const RecordedStep = z.object({
   error: RunError.nullable(),
   model: z.string().nullable(),
   provider: z.string().nullable(),
-  /** Input tokens, of which `tokens_cached` came from the provider's cache; null if not reported. */
+  /** Input tokens, including `tokens_cached` from the provider's cache; null if not reported. */
   tokens_in: z.int().nullable(),
   tokens_cached: z.int().nullable(),
   tokens_out: z.int().nullable(),

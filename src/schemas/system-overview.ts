@@ -95,7 +95,7 @@ export const SystemOverview = z.object({
   warnings: z.array(ServerWarning),
   versions: z.object({
     server: z.string(),
-    /** Version in the project; `null` if it has none. */
+    /** Version in the project; `null` if the project lacks it. */
     langgraph_js: z.string().nullable(),
     node: z.string(),
   }),

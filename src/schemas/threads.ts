@@ -137,7 +137,7 @@ export const ThreadPatchHeaders = z.looseObject({
   prefer: z.string().optional().meta({ description: '`return=minimal` for a response without a body.' }),
 });
 
-/** `context` is in the type of the JavaScript SDK; a thread has none, and nothing is returned for it. */
+/** `context` is in the type of the JavaScript SDK; threads have no context, so nothing is returned for it. */
 export const ThreadField = z.enum([
   'thread_id',
   'created_at',

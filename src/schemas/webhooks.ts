@@ -46,7 +46,7 @@ export type DeliveryAttempt = z.infer<typeof DeliveryAttempt>;
 
 /** What is sent with each attempt, without known secrets. */
 export const DeliveryRequest = z.object({
-  /** Headers of this delivery, beside those of the configuration and the signature. Their values may be secrets. */
+  /** Headers of this delivery, in addition to those of the configuration and the signature. Their values may be secrets. */
   header_names: z.array(z.string()),
   /** The beginning of the body: at most 65,536 characters. */
   body: z.string(),

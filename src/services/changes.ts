@@ -38,7 +38,7 @@ const EVENTS: Record<OwnedKind, AccessEvent> = {
 /** Returns the ids whose rows the actor may read. */
 type ReadableIds = (ids: readonly string[]) => Promise<readonly string[]>;
 
-/** By kind; omits kinds of which the actor may read no rows. */
+/** By kind; omits kinds without rows that the actor may read. */
 type Readable = ReadonlyMap<ChangeKind, ReadableIds>;
 
 export type ChangeService = ReturnType<typeof changeService>;

@@ -28,7 +28,7 @@ export interface DatabaseOptions extends PostgresAccess, WaitRules {
   readonly log?: DatabaseLog | undefined;
 }
 
-/** Receives what a start says of the database. */
+/** Receives what a start reports about the database. */
 export interface DatabaseLog {
   readonly info: MigrationLog;
   readonly warn: MigrationLog;

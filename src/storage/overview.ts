@@ -5,7 +5,7 @@ import { type DialectSql, raw, type Sql, sql } from '../db/sql.ts';
 import { NOW, nowPlus } from '../db/time.ts';
 import type { EndedCounts, StorageView, ThreadCounts, WaitingRun } from '../schemas/system-overview.ts';
 
-/** Rows counted one by one: what takes longer to count is more than anybody compares. */
+/** Rows counted one by one: what takes longer to count is more than anyone compares. */
 const MAX_COUNTED = 10_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

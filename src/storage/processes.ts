@@ -4,7 +4,7 @@ import { type Sql, sql } from '../db/sql.ts';
 import { NOW } from '../db/time.ts';
 import type { LeaseView, ProcessView } from '../schemas/system.ts';
 
-/** What a process says of itself, beside its lease. */
+/** What a process reports about itself, besides its lease. */
 export interface ProcessDetails {
   readonly worker_id: string;
   readonly role: 'all' | 'api' | 'worker';
@@ -23,7 +23,7 @@ const LEASE = sql`${columns('run_queue', 'q.run_id, q.thread_id, q.attempt')},
 /** Processes on the database; their leases are those of the queue's workers. */
 export function processRepository(db: Db) {
   return {
-    /** For a process that has a lease. Deletes what is left of processes that have none. */
+    /** For a process that holds a lease. Deletes what is left of processes without one. */
     register({ worker_id, role, hosts }: ProcessDetails): Promise<void> {
       return db.transaction('async', async (tx) => {
         await tx.run(sql`delete from worker_details

@@ -109,7 +109,7 @@ export async function openApiKeys(options: SharedDatabaseOptions) {
   return { apiKeys: apiKeyRepository(db), [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() };
 }
 
-/** Opens key rotation, online beside running servers. Throws as `openStorage` does. */
+/** Opens key rotation, online while servers run. Throws as `openStorage` does. */
 export async function openKeyRotation({
   encryptor,
   ...options

@@ -18,9 +18,9 @@ export interface WaitRules {
 }
 
 /**
- * Repeats the first statement of a start until a host of the URL answers: a database often starts together with its
- * servers, and a fail-over may be under way. Says so once. Rejects with the last error after `wait_seconds` or when
- * `stop` aborts, and at once if waiting does not help: for a refused password, a missing database, a wrong certificate.
+ * Repeats the first statement of a start until a host of the URL answers: a database often starts together with its servers,
+ * and a fail-over may be under way. Reports it once. Rejects with the last error after `wait_seconds` or when `stop` aborts,
+ * and at once if waiting does not help: for a refused password, a missing database, a wrong certificate.
  */
 export async function untilReachable<T>(
   connect: () => Promise<T>,

@@ -65,9 +65,7 @@ export type RecordedEnd = Pick<RunEnd, 'error' | 'at'> &
     readonly contents: () => StepContents | undefined;
   };
 
-/**
- * Notes in what is stored next that the attempt has begun, or with what outcome it is over; unless `runs.record` is off.
- */
+/** Notes in what is stored next that the attempt has begun, or with what outcome it ended; unless `runs.record` is off. */
 export function recordAttempt(
   { worker_id, clock, rules }: Pick<AttemptContext, 'worker_id' | 'clock' | 'rules'>,
   { writes, started, resumed_from_run_id }: Pick<Attempt, 'writes' | 'started' | 'resumed_from_run_id'>,
@@ -130,7 +128,7 @@ export interface Attempt {
   readonly writer: EventWriter;
   readonly memory: GraphMemory;
   readonly log: AttemptLog;
-  /** Once aborted, the run goes on elsewhere from its next checkpoint. */
+  /** Once aborted, the run continues elsewhere from its next checkpoint. */
   readonly handOver: AbortSignal;
   readonly observer: AttemptObserver | undefined;
   /** Start time, epoch ms. */

@@ -32,11 +32,11 @@ const MAX_BATCH = 40;
 /** Time between two measurements, ms; doubled each time that the process was busy. */
 const CHECK_MS = 5;
 const MAX_CHECK_MS = 40;
-/** A measurement over a longer time says nothing about what the last runs do, ms. */
+/** A measurement over a longer time does not show what the last runs do, ms. */
 const MAX_WINDOW_MS = 500;
 /** Time after which a run that has shown no sign of its graph counts as waiting for something, ms. */
 const STARTING_MS = 100;
-/** Time in which other processes may claim the next runs before one that has enough goes on, ms. */
+/** Time in which other processes may claim the next runs before one that has enough continues, ms. */
 const SHARE_MS = MAX_LOOK_MS + 15;
 const CEILING_CHECK_MS = 1000;
 
@@ -90,7 +90,10 @@ export class AutoConcurrency {
     this.#isBusy = false;
   }
 
-  /** How many runs may be claimed now beside `running`, which are `AUTO_FLOOR` or more; with 0, ask again after `wait_ms`. */
+  /**
+   * How many runs may be claimed now in addition to `running`, which are `AUTO_FLOOR` or more; with 0, ask again after
+   * `wait_ms`.
+   */
   async admit(running: number): Promise<number> {
     const { clock, isAlone } = this.#deps;
     const due_at = this.#due_at;

@@ -11,7 +11,7 @@ export const MIN_LOOK_MS = 15;
 /** Time within which every other process has looked for them, ms. */
 export const MAX_LOOK_MS = 45;
 
-/** Memory of which there is a limit. */
+/** Memory with a limit. */
 export interface MemoryUse {
   readonly used_bytes: number;
   readonly limit_bytes: number;
@@ -38,7 +38,7 @@ const MAX_LATE_MS = 100;
 /** Share of a limit of memory that `auto` fills: runs that wait now will need more later. */
 const MAX_MEMORY = 0.75;
 
-/** How many of `wanted` further runs may start now beside `running` ones, of which there are `AUTO_FLOOR` or more. */
+/** How many of `wanted` further runs may start now, given `running` ones; there are `AUTO_FLOOR` or more of those. */
 export function admissible(running: number, wanted: number, load: LoadNow): number {
   const { recent, average, late_ms, is_database_busy } = load;
   if (recent > MAX_RECENT || average > MAX_AVERAGE || late_ms > MAX_LATE_MS || is_database_busy) return 0;

@@ -6,7 +6,7 @@ import type { ThreadRepository } from '../storage/threads/threads.ts';
 import { Loop } from './loop.ts';
 
 const SWEEP_MS = 60_000;
-/** Interval of sweeps that find nothing, round after round, ms: rows of which nobody notices that they are still there. */
+/** Interval of sweeps that find nothing, round after round, ms: leftovers that no request ever sees. */
 export const IDLE_SWEEP_MS = 5 * SWEEP_MS;
 /** Rows deleted per transaction: bounds how long other writers wait. */
 const RETENTION_BATCH = 500;

@@ -31,9 +31,9 @@ export function reaperLoop(deps: ReaperDeps): Loop {
 }
 
 /**
- * During a database outage no worker can renew its lease, so that all leases have expired when it is over: the reaper
- * lets live workers renew first. Heartbeats search too: it does while none has just done so, or if one found something.
- * Resolves to the delay before the next tick, ms.
+ * During a database outage no worker can renew its lease, so that all leases have expired when it ends: the reaper lets live
+ * workers renew first. Heartbeats search too: it does while none has just done so, or if one found something. Resolves to
+ * the delay before the next tick, ms.
  */
 export function reaperTick(deps: ReaperDeps): () => Promise<number> {
   const { queue, heartbeat_ms, nothingLostFor, clock } = deps;

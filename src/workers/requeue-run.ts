@@ -47,7 +47,7 @@ export async function requeue(
       ...(failures === 0 && ofStorage ? { failure: ofStorage, is_of_storage: true } : { failure }),
     }),
   );
-  // The loop of due runs wakes the worker when the delay is over.
+  // The loop of due runs wakes the worker after the delay.
   if (isRequeued) {
     attempt.log.committed();
     if (!lease_ended && hasFailed) deps.onEnded?.(runStats(attempt, 'error', deps.clock.now()));

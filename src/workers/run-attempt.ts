@@ -48,7 +48,7 @@ export async function runAttempt(
   await finalizeRun(deps, attempt, stop.signal);
 }
 
-/** Its followers look, once it is closed, where the log goes on. */
+/** Once it is closed, its followers look where the log continues. */
 function openLive({ live, bus }: AttemptContext, { lease, last_seq, run }: ClaimedRun): LiveRun {
   return live.open(lease.run_id, last_seq, run.kwargs.resumable, () => bus.updated(lease.run_id, 'local'));
 }
@@ -194,7 +194,7 @@ async function recordResumed(deps: AttemptContext, attempt: Attempt): Promise<vo
   recordAttempt(deps, attempt);
 }
 
-/** It answers an interrupt, or goes on without an input. */
+/** It answers an interrupt, or continues without an input. */
 function resumes({ input, command }: RunKwargs): boolean {
   if (command === null || isEmptyCommand(command)) return input === null;
   return (command.resume ?? null) !== null;

@@ -13,8 +13,8 @@ import { runAttempt } from './run-attempt.ts';
 import type { RunWorkerDeps } from './run-worker-deps.ts';
 
 /**
- * Poll intervals, ms: the latency that a lost wake-up costs. Never rarer: a commit of which its process did not hear is
- * followed by no notification.
+ * Poll intervals, ms: the latency that a lost wake-up costs. Upper bound: if a process crashes right after its commit, no
+ * notification follows.
  */
 const POLL_MS: PollIntervals = { rare: 1000, usual: 1000, frequent: 250 };
 /** Interval at which an idle process looks for leases that it does not know of, ms. */
@@ -214,7 +214,7 @@ export class RunWorker {
     return held > 0 || this.#isUncertain || systemClock.monotonic() - this.#reconciled_at > IDLE_RECONCILE_MS;
   }
 
-  /** The lease of this process has ended, or is about to: whatever the database says, nothing may go on. */
+  /** The lease of this process has ended, or is about to: whatever the database reports, no run may continue. */
   leaseEnded(): void {
     for (const { stop } of this.#active.values()) stop.abort(new StopReason('lease ended'));
   }

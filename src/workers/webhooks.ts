@@ -197,7 +197,7 @@ export class WebhookDispatcher {
   }
 }
 
-/** Fields of every log line about a delivery: those of its run that are known, and no attempt of it, as all are over. */
+/** Fields of every log line about a delivery: those of its run that are known, and no attempt of it, as all have ended. */
 function deliveryFields({
   delivery_id,
   run_id,

@@ -13,7 +13,7 @@ import { keyService } from '../../services/keys.ts';
 import { CONFIG_FLAG, type Command, type FlagValues, UsageError } from '../command.ts';
 import { loadConfigFor } from '../config.ts';
 
-/** Whoever can run the command can already read the database. */
+/** Anyone who can run the command can already read the database. */
 /** Write access to the database is proof enough: no key is asked for. */
 const OPERATOR: Actor = { ...systemActor('agent-server keys'), key: 'command line' };
 

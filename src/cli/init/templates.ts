@@ -12,7 +12,7 @@ const SHARED = 'project';
 export const TEMPLATES = ['agent', 'deep-agent', 'chat'] as const;
 export type TemplateName = (typeof TEMPLATES)[number];
 
-/** `template.json`: what `init` says about a template and adds to `package.json`. */
+/** `template.json`: what `init` prints about a template and adds to `package.json`. */
 export interface Template {
   readonly summary: string;
   /** What to ask its agent first. */

@@ -11,7 +11,7 @@ interface Session {
   readonly ssl: unknown;
 }
 
-/** A raw connection, of which the types declare a part. */
+/** A raw connection; the types declare only a part of it. */
 type RawConnection = pg.Connection & {
   connect(port: number | string, host?: string): void;
   requestSsl(): void;

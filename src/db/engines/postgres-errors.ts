@@ -55,8 +55,8 @@ export function isConnectionError(error: unknown): boolean {
 }
 
 /**
- * The server went away, or became a replica (25006) in a fail-over: another connection may succeed at once. A timeout
- * is none of these.
+ * The server went away, or became a replica (25006) in a fail-over: another connection may succeed at once. A timeout is not
+ * one of these.
  */
 export function isLost(error: unknown): boolean {
   const code = codeOf(error);

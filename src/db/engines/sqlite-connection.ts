@@ -125,10 +125,10 @@ function bindable(value: SqlValue): Exclude<SqlValue, boolean> {
 }
 
 /**
- * Resolves the real database file, and creates it and its folder if missing: readable only by its owner, as is the WAL,
- * to which SQLite gives the same mode. SQLite resolves symbolic links and puts its WAL beside the real file; everything
- * else beside it must follow, above all the lock that excludes a second server. Throws `Unavailable` for a file with hard
- * links: each name would have its own WAL and lock, and concurrent writes under two names destroy the data.
+ * Resolves the real database file, and creates it and its folder if missing: readable only by its owner, as is the WAL, to
+ * which SQLite gives the same mode. SQLite resolves symbolic links and puts its WAL next to the real file; everything else
+ * next to it must follow, above all the lock that excludes a second server. Throws `Unavailable` for a file with hard links:
+ * each name would have its own WAL and lock, and concurrent writes under two names destroy the data.
  */
 export function resolveDatabaseFile(path: string): string {
   makeFolder(dirname(path));

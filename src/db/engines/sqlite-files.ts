@@ -22,7 +22,7 @@ import {
 import { sqliteError, sqliteOpenError } from './sqlite-errors.ts';
 import { assertExists } from './sqlite-snapshot.ts';
 
-/** Files that SQLite and the server keep beside a database. */
+/** Files that SQLite and the server keep next to a database. */
 const COMPANIONS = ['-wal', '-shm', '-journal', '.lock'];
 
 /** Deletes a database that is not in use. */
@@ -31,7 +31,7 @@ export function removeSqlite(file: string): void {
   removeCompanions(file);
 }
 
-/** Reading a database, too, can leave files beside it. */
+/** Reading a database, too, can leave files next to it. */
 export function removeCompanions(file: string): void {
   for (const suffix of COMPANIONS) rmSync(`${file}${suffix}`, { force: true });
 }
@@ -102,7 +102,7 @@ function openExisting(path: string): Disposable & { readonly connection: Connect
 export interface HeldDatabase extends Disposable {
   /** Its real path. */
   readonly file: string;
-  /** Has none of our tables. */
+  /** Contains no table of ours. */
   readonly is_empty: boolean;
   /**
    * Replaces it by another file of the same folder, atomically: a crash leaves the old or the new one. Throws
@@ -131,7 +131,7 @@ export function holdForReplacement(path: string): HeldDatabase {
 }
 
 /**
- * Moves the write-ahead log into the database. SQLite applies any log that it finds beside a file, so it must be gone
+ * Moves the write-ahead log into the database. SQLite applies any log that it finds next to a file, so it must be gone
  * before another file takes the name. A database too damaged for that loses its log.
  */
 function retire(file: string): void {

@@ -19,7 +19,7 @@ import { WalSync } from './wal-sync.ts';
 export interface SqliteOptions {
   /** `normal`: a power failure may lose commits, including `sync` ones (`storage.synchronous`). */
   readonly synchronous: 'full' | 'normal';
-  /** Skips the server lock: for one short change beside a running server. Each waits for the other's writes. */
+  /** Skips the server lock: for one short change while a server runs. Each waits for the other's writes. */
   readonly shared?: boolean;
   /** Rejects a database that has tables, but not those of this server. */
   readonly own_schema_only?: boolean;

@@ -14,7 +14,7 @@ export type A2aPush = ReturnType<typeof pushConfigs>;
 
 /** Maximum length of ids, tokens and credentials, characters. */
 const MAX_TEXT = 4096;
-/** Id by which 0.3 clients address a task's only configuration. */
+/** Id that 0.3 clients use for a task's only configuration. */
 const DEFAULT_ID = 'default';
 
 /**

@@ -8,7 +8,7 @@ export type RegisterCustomTools = (
   of: { readonly request: Request; readonly auth: Actor['user'] },
 ) => unknown;
 
-/** Imports the function that `mcp.app` names. Rejects if it is none. */
+/** Imports the function that `mcp.app` names. Rejects if it is not a function. */
 export function importRegistration(app: string, root: string): Promise<RegisterCustomTools> {
   return importFromProject(app, root, registrationOf);
 }
@@ -30,8 +30,8 @@ export interface ServedRequest {
 }
 
 /**
- * Adds what the project registers to the MCP server of one request, in this process or with handlers that call
- * another. The project's tools are returned instead, because they are listed beside the assistants.
+ * Adds what the project registers to the MCP server of one request, in this process or with handlers that call another. The
+ * project's tools are returned instead, because they are listed together with the assistants.
  */
 export type ExtendMcpServer = (server: McpServer, of: ServedRequest) => Promise<CustomTools>;
 

@@ -5,7 +5,7 @@ import { openProjectTools } from './project-tools.ts';
 import { mcpService } from './service.ts';
 import { HTTP } from './settings.ts';
 
-/** Assistants as tools, and what the project registers beside them. */
+/** Assistants as tools, and what the project registers in addition. */
 export async function openMcp(core: Core): Promise<Contribution> {
   const { config, services, storage, graphs, bus, ids } = core;
   const options = sectionOf(config, HTTP);

@@ -11,7 +11,7 @@ interface StudioRouteDeps {
   readonly mount_prefix: string;
 }
 
-/** Whether the browser uses HTTPS; it says so itself where a proxy ends TLS that is not among `server.trust_proxy`. */
+/** Whether the browser uses HTTPS; it reports that itself where a proxy ends TLS that is not among `server.trust_proxy`. */
 function isHttps({ protocol, headers }: FastifyRequest): boolean {
   return protocol === 'https' || headers.origin?.startsWith('https://') === true;
 }

@@ -101,7 +101,7 @@ export function attributesOfAttempt(run: SpanOwner, own: Given, conventions: Gen
 /** Such as `plan`, `planner` and `replan`: LangGraph's usual names of a node that plans what others execute. */
 const PLANS = /^(re)?plan(ner|ning)?([_-]?(node|step))?$/i;
 
-/** Whether a step is a phase of planning. Its author says so by its name, as LangGraph knows no other sign of it. */
+/** Whether a step is a phase of planning. Its name is the only sign: LangGraph knows no other. */
 export function isPlan({ kind, name }: Pick<TracedStep, 'kind' | 'name'>): boolean {
   return kind === 'node' && PLANS.test(name);
 }

@@ -14,9 +14,9 @@ const PACKAGES: Readonly<Record<OtlpProtocol, string>> = {
 };
 
 /**
- * Loads the exporter of a protocol from the project or from beside the server; it reads endpoint, headers,
- * timeout, compression and certificates from `OTEL_EXPORTER_OTLP_*`. Returns the problem as a sentence if its
- * packages are not installed.
+ * Loads the exporter of a protocol from the project or from the server's own folder; it reads endpoint, headers, timeout,
+ * compression and certificates from `OTEL_EXPORTER_OTLP_*`. Returns the problem as a sentence if its packages are not
+ * installed.
  */
 export async function loadExporter(
   protocol: OtlpProtocol,

@@ -54,7 +54,7 @@ create index usage_days_by_user on usage_days (user_id, day);
 
 /**
  * `usage_key_entries`: as `usage_entries`, for runs with an API key, which have no rows there. `usage_keys`: the part of
- * `usage_days` that was used with a key; the rest had none. The table of days has one row for all keys.
+ * `usage_days` that was used with a key; the rest was used without one. The table of days has one row for all keys.
  */
 const KEYS = `
 create table usage_key_entries (

@@ -28,7 +28,7 @@ export class BudgetExceeded extends Error {
   }
 }
 
-/** The budgets of an attempt; `undefined` if it has none. */
+/** The budgets of an attempt; `undefined` without any. */
 export function openBudget(
   deps: BudgetDeps,
   claimed: ClaimedRun,

@@ -23,9 +23,9 @@ export interface CheckpointAccess {
   deleteThread(thread_id: string): Promise<boolean>;
   /** Steps of the run that are stored with what is written next in this turn of the event loop, or with its end. */
   record(steps: readonly RecordedStep[]): void;
-  /** A graph host executes the run: `isBusy` says whether its event loop is busy. */
+  /** A graph host executes the run: `isBusy` tells whether its event loop is busy. */
   executedElsewhere?(isBusy: () => boolean): void;
-  /** From now on `current` says what the run executes. */
+  /** From now on `current` reports what the run executes. */
   observe?(current: CurrentSteps): void;
 }
 

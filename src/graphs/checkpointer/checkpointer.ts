@@ -209,7 +209,7 @@ export class Checkpointer {
     else await store();
   }
 
-  /** The attempt is over: steps that still execute are cancelled, and the last ones recorded. */
+  /** The attempt has ended: steps that still execute are cancelled, and the last ones recorded. */
   endSteps(): void {
     this.steps?.close();
     this.#record();

@@ -42,7 +42,7 @@ export function requireOrder(parent_id: string | null, checkpoint_id: string): v
   );
 }
 
-/** Negative if the clock is past the time of the checkpoint, or if its id has none. */
+/** Negative if the clock is past the time of the checkpoint, or if its id contains no time. */
 function msBehind(checkpoint_id: string | null): number {
   const made_at = checkpoint_id === null ? undefined : uuid6Time(checkpoint_id);
   return made_at === undefined ? -1 : made_at - systemClock.now();

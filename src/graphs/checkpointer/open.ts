@@ -29,7 +29,7 @@ export interface RunCheckpointerDeps {
 export interface CheckpointGate {
   /** The checkpoint is about to be written. */
   before(checkpoint: NewCheckpoint): void;
-  /** Resolves when the graph may go on. */
+  /** Resolves when the graph may continue. */
   after(): Promise<void>;
 }
 

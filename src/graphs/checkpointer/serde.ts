@@ -8,8 +8,8 @@ import { reviveMessages } from './revive-messages.ts';
 import { UnreadableValueError } from './unreadable-values.ts';
 
 /**
- * LangGraph's `SerializerProtocol`. Each copy of the library brings its own, which revives messages as the classes of
- * the `@langchain/core` beside it.
+ * LangGraph's `SerializerProtocol`. Each copy of the library brings its own, which revives messages as the classes of the
+ * `@langchain/core` installed with it.
  */
 export interface Serde {
   dumpsTyped(value: unknown): Promise<[type: string, bytes: Uint8Array]>;
@@ -31,7 +31,7 @@ export function projectSerde(folder: string): Serde {
   return found;
 }
 
-/** Serialiser of the server's own installation; an image without LangGraph has none. */
+/** Serialiser of the server's own installation; `undefined` in an image without LangGraph. */
 export const SERVER_SERDE: Serde = serdeOf(() => import('@langchain/langgraph-checkpoint'));
 
 /** Sets a checkpointer's serialiser to that of the graph's own library. */

@@ -112,7 +112,7 @@ export function withRunOutput<T>(output: RunOutput, act: () => T): T {
   return storage.run(output, act);
 }
 
-/** The output of the attempt whose code is calling, until the attempt is over. */
+/** The output of the attempt whose code is calling, until the attempt has ended. */
 export function currentRunOutput(): RunOutput | undefined {
   const output = storage.getStore();
   return output?.isClosed ? undefined : output;

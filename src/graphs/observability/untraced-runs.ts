@@ -39,7 +39,7 @@ export async function skipUnusedRuns(folder: string, isTracingEnabled: () => boo
   provider.runWithConfig = (config, act, withoutRun) => {
     const storage = provider.getInstance();
     const outer = storage.getStore();
-    // Within code that is not traced nothing is, whatever the environment says by then: so the library has it too.
+    // Within code that is not traced nothing is, whatever the environment contains by then: so the library has it too.
     const isUntraced = outer === undefined ? !isTraced() : isCopyOf(outer, untraced);
     if (!isUntraced || hasTracer(config)) return original(config, act, withoutRun);
     // A stream asks for none with each of its tokens: the library makes a callback manager for it all the same.

@@ -26,7 +26,7 @@ function withoutDecorators(source: string, file: string): string | undefined {
   return ts.transpileModule(source, { fileName: file, compilerOptions }).outputText;
 }
 
-/** What the nearest tsconfig.json says about decorators and fields, with modules and JSX left to jiti. */
+/** What the nearest tsconfig.json sets for decorators and fields, with modules and JSX left to jiti. */
 function optionsFor(ts: Compiler, file: string): TypeScript.CompilerOptions {
   const config = ts.findConfigFile(dirname(file), ts.sys.fileExists);
   const content = config === undefined ? {} : ts.readConfigFile(config, ts.sys.readFile).config;

@@ -96,8 +96,8 @@ async function translationCache(file: string): Promise<string | false> {
 export const LOAD_TIMEOUT_MS = 60_000;
 
 /**
- * Loads an export of the user's project, given as `path:export`, and converts it with `build`. Throws an `Error` that
- * says in one line what to change, whether it failed to load or `build` rejects it.
+ * Loads an export of the user's project, given as `path:export`, and converts it with `build`. Throws an `Error` that tells
+ * in one line what to change, whether it failed to load or `build` rejects it.
  */
 export async function importFromProject<T>(
   spec: string,

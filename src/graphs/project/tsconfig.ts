@@ -79,7 +79,7 @@ function isFile(path: string): boolean {
 const COMMENTS = /"(?:[^"\\\n]|\\.)*"?|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g;
 const TRAILING_COMMAS = /"(?:[^"\\\n]|\\.)*"?|,(?=\s*[}\]])/g;
 
-/** JSON with comments and trailing commas; `{}` for what is not even that. */
+/** JSON with comments and trailing commas; `{}` for text that is not even that. */
 function parse(file: string): JsonObject {
   const dropUnlessString = (token: string) => (token.startsWith('"') ? token : '');
   const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');

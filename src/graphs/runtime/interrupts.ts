@@ -31,7 +31,7 @@ export async function resolvedTasks(snapshot: Snapshot, checkpointer: unknown): 
 
 /**
  * Ids of the pending interrupts, including those of subgraphs. One that code throws by itself, such as a `NodeInterrupt`,
- * has none.
+ * lacks an id.
  */
 export async function pendingInterrupts(
   graph: RunnableGraph,

@@ -6,10 +6,10 @@ import { copyOf, isLocalPregel, nodeOf, type RunnableGraph, subgraphOf } from '.
 import { type CommandLibrary, toLangGraphCommand } from './command.ts';
 import { savedCheckpoint } from './saved-checkpoint.ts';
 
-/** Between the names of an id such as `research:plan`, as of an x-rayed drawing: names of nodes have none. */
+/** Between the names of an id such as `research:plan`, as of an x-rayed drawing: no name of a node contains it. */
 const SEPARATOR = ':';
 
-/** Key of the input that says where a subgraph begins: it is stored with the task, and outlives an attempt. */
+/** Key of the input that names where a subgraph begins: it is stored with the task, and outlives an attempt. */
 const BEGIN = '__begin__';
 
 type Names = GraphCall['interrupt_after'];
@@ -74,7 +74,7 @@ function requireReachable(graph: RunnableGraph, { command, interrupt_after }: Gr
   }
 }
 
-/** The nodes, of which those that are subgraphs with something to reach in them are copies. */
+/** The nodes; subgraphs with something to reach in them are copied. */
 function nodesOf(graph: RunnableGraph, before: Names, after: Names, reach: Reach): Record<string, unknown> {
   const { nodes } = graph as unknown as { nodes: Record<string, unknown> };
   const nested = [...namesOf(before), ...namesOf(after)].filter((id) => id.includes(SEPARATOR));
@@ -115,14 +115,16 @@ interface CallOptions {
   readonly configurable?: Readonly<Record<string, unknown>>;
 }
 
-/** Whether it has a checkpoint from which it goes on: a command would be applied once more. */
+/** Whether it would continue from a checkpoint of its own: a command would be applied again. */
 async function hasBegun({ configurable = {} }: CallOptions, checkpointer: unknown): Promise<boolean> {
   const { thread_id, checkpoint_ns, __pregel_resuming } = configurable;
   if (__pregel_resuming !== true) return false;
   return (await savedCheckpoint(checkpointer, { thread_id, checkpoint_ns })) !== undefined;
 }
 
-/** The graph around it may go on while it begins: LangGraph would take it for begun, and store no first checkpoint. */
+/**
+ * If the parent graph continued during startup, LangGraph would consider the subgraph started and skip its first checkpoint.
+ */
 function notResuming(options: CallOptions): CallOptions {
   return { ...options, configurable: { ...options.configurable, __pregel_resuming: false } };
 }

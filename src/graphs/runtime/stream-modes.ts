@@ -219,7 +219,7 @@ function checkpoint({ config, parentConfig, ...rest }: Record<string, unknown>):
   return toWire(withPublicTasks(payload)) as Record<string, unknown>;
 }
 
-/** Like `checkpoint`, with its address in the contract's terms beside LangGraph's (contract §5 debug). */
+/** Like `checkpoint`, with its address in the contract's terms as well as LangGraph's (contract §5 debug). */
 function debugCheckpoint(payload: Record<string, unknown>): Record<string, unknown> {
   const tasks = Array.isArray(payload.tasks) ? payload.tasks.map(debugTask) : [];
   return {

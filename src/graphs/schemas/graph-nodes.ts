@@ -20,8 +20,8 @@ interface FoundNode {
 }
 
 /**
- * The nodes of a graph and of its subgraphs, named as in an x-rayed drawing. Sources are relative to `root`; code that is
- * not below it has none, and without a root none is looked for.
+ * The nodes of a graph and of its subgraphs, named as in an x-rayed drawing. Sources are relative to `root`; code outside it
+ * gets no source, and without a root no source is looked for.
  */
 export async function graphNodes(
   graph: RunnableGraph,
@@ -68,7 +68,7 @@ function sourcesOf(nodes: readonly FoundNode[], root: string): (CodeLocation | u
   return functionLocations(functions).map((place) => place && below(roots, place));
 }
 
-/** Absolute paths are nobody's business but the server's. */
+/** Absolute paths stay on the server. */
 function below(roots: readonly string[], { file, line }: FunctionLocation): CodeLocation | undefined {
   const root = roots.find((each) => file.startsWith(`${each}/`));
   return root === undefined ? undefined : { path: file.slice(root.length + 1), file: null, line };

@@ -22,7 +22,7 @@ export function graphTypes(ts: Compiler, checker: TypeScript.TypeChecker) {
     return signature && checker.getReturnTypeOfSignature(signature);
   }
 
-  /** Value type of each channel of the context's Annotation. Returns `undefined` if the graph has none. */
+  /** Value type of each channel of the context's Annotation. Returns `undefined` if the graph declares no context. */
   function context(graph: TypeScript.Type): Map<string, TypeScript.Type> | undefined {
     const builder = property(graph, 'builder');
     const declared = builder && property(builder, '_configSchema');

@@ -30,7 +30,7 @@ export const MESSAGE_SCHEMA = {
   required: ['content'],
 };
 
-/** LangGraph's own marker of a list of messages, by which user interfaces recognise a chat. */
+/** LangGraph's own marker of a list of messages, which user interfaces take as the sign of a chat. */
 export const MESSAGES_MARKER = { langgraph_type: 'messages' };
 
 export const MESSAGES_SCHEMA = { type: 'array', items: MESSAGE_SCHEMA, ...MESSAGES_MARKER };

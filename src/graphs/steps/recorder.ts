@@ -134,7 +134,7 @@ export class StepRecorder {
     }
   }
 
-  /** A call of the store goes on. False if it is taken already, or another step but one of the store began since. */
+  /** A call of the store continues. False if it is taken already, or another step but one of the store began since. */
   continue(step: OpenStep | undefined): boolean {
     if (this.#isClosed || !step || !this.#resting.delete(step)) return false;
     this.#open.add(step);
@@ -183,7 +183,7 @@ export class StepRecorder {
     return [...ended, ...open].sort((one, other) => one.number - other.number);
   }
 
-  /** The attempt is over: what still executes is cancelled. */
+  /** The attempt has ended: what still executes is cancelled. */
   close(): void {
     for (const step of this.#open) this.#end(step, 'cancelled', null, NO_TOKENS);
     this.#isClosed = true;

@@ -26,7 +26,7 @@ export interface EmbedderSpec {
   readonly root: string;
 }
 
-/** Throws an `Error` that says in one line what to change. */
+/** Throws an `Error` that tells in one line what to change. */
 export async function loadEmbedder({ embed, dims, root }: EmbedderSpec): Promise<Embedder> {
   if (isPath(embed.slice(0, embed.lastIndexOf(':')))) {
     return importFromProject(embed, root, (exported) => embedderOf(exported, embed));

@@ -101,7 +101,7 @@ export function fetchForwarding(forwards: Forwarding, exchange: string): FetchFo
   };
 }
 
-/** A request for the project's app, with what the server says about it. */
+/** A request for the project's app, with what the server knows about it. */
 export interface AppExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;

@@ -16,8 +16,8 @@ export interface LeaseWatch {
 }
 
 /**
- * From a thread of its own: stops the runs of this process before the lease of its server ends, and ends the process with
- * it if there were any. A server that is frozen cannot say so, and another process goes on with its runs then.
+ * From a thread of its own: stops the runs of this process before the lease of its server ends, and ends the process with it
+ * if there were any. A frozen server cannot report it, and another process then continues its runs.
  */
 export function watchLease({ runs, stopRuns }: LeaseWatch): void {
   let hadRuns = false;

@@ -153,7 +153,7 @@ function remoteLogger(server: ServerConnection): Logger {
   });
 }
 
-/** Handlers of what needs the project, beside its runs. */
+/** Handlers of what needs the project, besides its runs. */
 function projectHandlers(server: () => Peer<HostMethods, typeof SERVER_METHODS>, required: () => Project) {
   return {
     ...graphHandlers(server, () => required().graphs),
@@ -197,6 +197,6 @@ function writeNote(note: ExitNote): void {
   tryOrUndefined(() => writeSync(EXIT_NOTE_FD, JSON.stringify(note)));
 }
 
-// The server decides when a host ends: a signal of the terminal reaches both.
+// Ctrl+C reaches both processes; ignore it here, the server stops its hosts.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 serveGraphs();

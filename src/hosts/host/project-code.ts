@@ -9,7 +9,7 @@ import { toWireVector } from '../protocol/project-messages.ts';
 
 type Initialize = Params<HostMethods, 'initialize'>;
 
-/** What a host has loaded of the project beside its graphs. A part that failed to load throws its error when it is used. */
+/** What a host has loaded of the project besides its graphs. A part that failed to load throws its error when it is used. */
 export interface ProjectCode {
   readonly auth: () => AuthHandlers;
   readonly embedder: () => Embedder;

@@ -34,7 +34,7 @@ interface Run {
   isHandedOver: boolean;
 }
 
-/** Why a run stops: another host, or another process, goes on from its last checkpoint. */
+/** Why a run stops: another host, or another process, continues from its last checkpoint. */
 class HandedOver extends Error {
   override readonly name = 'AbortError';
 }
@@ -131,7 +131,7 @@ export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger
   };
 }
 
-/** Sent at once: what is printed before a crash says the most about it. */
+/** Sent at once: what is printed before a crash explains it best. */
 function outputOf(server: ServerConnection, { session, writer: { run_id } }: Start): RunOutput {
   return new RunOutput({
     is_logged: true,

@@ -48,7 +48,7 @@ function isToBeAsked(): boolean {
 
 /**
  * The location before, if there is no answer. It is not asked again at once: a question pauses the thread, and on a busy
- * machine one each second would keep it from going on.
+ * machine one each second would keep it from making progress.
  */
 async function askWhereBlocked(before: typeof blockedAt): Promise<Place | undefined> {
   return (await locate()) ?? (await before);

@@ -11,13 +11,13 @@ export interface WatchData {
   readonly shared: SharedArrayBuffer;
 }
 
-/** Global by which the watch evaluates the location: in the blocked frame, only globals are in scope. */
+/** Global through which the watch evaluates the location: in the blocked frame, only globals are in scope. */
 export const PLACE_SYMBOL = 'agent-server.place';
 export const HEARTBEAT_MS = 250;
 /** Indices of the counters. */
 export const TURNS = 0;
 export const RUNS = 1;
-/** What the thread says when the runs must stop. */
+/** Message of the thread when the runs must stop. */
 export const STOP_RUNS = 'stop runs';
 
 const PROGRAM = programFile('hosts/host/watch-thread');

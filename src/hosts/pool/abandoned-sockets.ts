@@ -7,8 +7,8 @@ import { join } from 'node:path';
 const STARTING_MS = 60 * 60_000;
 
 /**
- * Removes folders of sockets that nobody listens at any more. Hosts remove that of their server when it is killed, unless
- * they are killed with it. Only what is of this user: others may write to `root` too. Never fails.
+ * Removes folders of sockets that no process listens on any more. Hosts remove that of their server when it is killed,
+ * unless they are killed with it. Only what is of this user: others may write to `root` too. Never fails.
  */
 export async function removeAbandonedSockets(root: string, prefix: string, now_ms: number): Promise<void> {
   const names = await readdir(root).catch(() => []);
@@ -20,7 +20,7 @@ export async function removeAbandonedSockets(root: string, prefix: string, now_m
 }
 
 async function isAbandoned(folder: string, now_ms: number): Promise<boolean> {
-  // Not `stat`: a link leads to what somebody else chose.
+  // `lstat`, so that a planted symlink is not followed.
   const found = await lstat(folder);
   if (!found.isDirectory() || found.uid !== process.getuid?.()) return false;
   // Opening and closing a socket changes the folder.

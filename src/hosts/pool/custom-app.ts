@@ -141,7 +141,7 @@ function bodyOf(incoming: IncomingMessage): Readable {
     .on('data', (chunk: Buffer) => body.push(chunk) || incoming.pause())
     .once('end', () => body.push(null))
     .once('error', () => body.destroy(lost()));
-  // The body may fail before anybody reads it.
+  // The body may fail before anyone reads it.
   return body.on('error', () => {});
 }
 

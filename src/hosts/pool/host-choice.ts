@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Host } from './host.ts';
 
-/** Properties of work by which its host is chosen. */
+/** Properties of work that decide its host. */
 export interface Work {
   /** The thread's next run prefers the same host: modules of the project may remember something about it. */
   readonly thread_id?: string | undefined;

@@ -7,7 +7,7 @@ export interface HostEnd {
   readonly reason: string;
   /** The server ended it on purpose. */
   readonly is_intended: boolean;
-  /** Somebody else killed it: an operator, or a system without memory. */
+  /** Killed from outside: by an operator or the OOM killer. */
   readonly is_external: boolean;
   /** The run that caused the end, if known. */
   readonly run: HostedRun | undefined;
@@ -39,8 +39,8 @@ interface Ending {
 }
 
 /**
- * If a run is known to be to blame, only its attempt is charged; nobody's if the server ended the host on purpose, or for
- * the sake of other code; else that of each run, since any may have been the cause.
+ * Charges only the attempt of the run known to be to blame; no attempt if the server ended the host on purpose or because of
+ * other code; otherwise that of each run, since any may have been the cause.
  */
 export function endOf({ code, signal, note, kill }: Ending): HostEnd {
   const run = kill ? kill.run : note && runAt(note);

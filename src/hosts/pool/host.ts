@@ -30,7 +30,7 @@ import { watchHost } from './watch.ts';
 
 const PROGRAM = programFile('hosts/host/main');
 
-/** Time-out of loading the project, ms: each file has one of its own, so that this one says that the host hangs. */
+/** Time-out of loading the project, ms: each file has its own time-out; exceeding this one means the host hangs. */
 const INITIALIZE_MS = 300_000;
 /** How long a host may take to exit by itself after its connection is closed, ms. */
 const EXIT_MS = 1000;
@@ -271,7 +271,7 @@ function spawnHost(env: NodeJS.ProcessEnv, lease_fd: number | undefined): ChildP
     env,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe', lease_fd ?? 'ignore'],
   });
-  // How the host ends says it too.
+  // The end of the host reports it too.
   child.on('error', () => {});
   // Node creates no pipes if it cannot open the file descriptors for all of them.
   if (child.stdio === undefined) throw new Error('Too many files are open.');

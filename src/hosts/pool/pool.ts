@@ -159,7 +159,7 @@ export class HostPool implements AsyncDisposable {
   }
 
   /**
-   * Loads the project as it is now. Its hosts take the place of those there are, whose runs go on from their next
+   * Loads the project as it is now. Its hosts take the place of those there are, whose runs continue from their next
    * checkpoint. Resolves with what the first has loaded; rejects, and changes nothing, if it ends before.
    */
   async reload(): Promise<HostListing> {

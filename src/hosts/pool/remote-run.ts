@@ -22,9 +22,9 @@ import type { HostPool } from './pool.ts';
 
 /** Text of events after whose consumption a host may send as much again, characters. */
 const CREDIT_STEP = 1024 * 1024;
-/** Grace period of a cancelled run, ms: its host gives the graph half a second, and then says how it left the thread. */
+/** Grace period of a cancelled run, ms: its host gives the graph half a second, and then reports the final thread state. */
 const STOP_GRACE_MS = 1000;
-/** A host that has not accepted a run for so long is blocked: the run goes to another one, ms. */
+/** A host that has not accepted a run within this time is blocked: the run goes to another one, ms. */
 const ACCEPT_MS = 1000;
 /** Longest wait for a host that is asked for the steps of a run, ms. */
 const ANSWER_MS = 1000;

@@ -8,7 +8,7 @@ import { fromWireError } from '../protocol/errors.ts';
 import type { Params, ServerMethods } from '../protocol/messages.ts';
 import type { Handlers } from '../protocol/peer.ts';
 
-/** How long a host counts as busy after it said so, ms: some of its runs write at most as often. */
+/** How long a host counts as busy after it reported so, ms: some of its runs write at most as often. */
 const BUSY_MS = 100;
 
 /** Permissions of a host for one run attempt or one request. */

@@ -5,7 +5,7 @@ interface Order {
   readonly run: HostedRun | undefined;
   /** Answers of the watch since. */
   answers: number;
-  /** Turns of the event loop, as the second answer said. */
+  /** Turns of the event loop, from the second answer. */
   turns: number;
 }
 

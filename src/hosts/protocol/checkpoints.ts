@@ -35,7 +35,7 @@ export function checkpointPage(
 class SentValues {
   readonly #last = new Map<string, StoredValue>();
 
-  /** What the page says of the next value of a channel. */
+  /** What the page contains of the next value of a channel. */
   add(channel: string, value: StoredValue): WireValue {
     const last = this.#last.get(channel);
     this.#last.set(channel, value);

@@ -115,7 +115,7 @@ class OtherServerError extends ServerError {
   }
 }
 
-/** Seconds; 0 if the error has none. */
+/** Seconds; 0 if the error names no delay. */
 function retryAfter({ headers }: WireError): number {
   return Number(headers?.['retry-after']) || 0;
 }

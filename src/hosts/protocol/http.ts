@@ -4,7 +4,7 @@ import { tryOrUndefined } from '../../core/failure.ts';
 import { WireErrorSchema } from './errors.ts';
 
 /**
- * What a request between the server and a host carries beside HTTP: JSON in base64url. The receiver removes the header
+ * What a request between the server and a host carries besides HTTP: JSON in base64url. The receiver removes the header
  * before user code sees the request.
  */
 const CONTEXT_HEADER = 'x-agent-server-context';
@@ -47,7 +47,7 @@ export const ForwardedResponse = z.object({
 export const ForwardAnswer = z.object({ forwarded: ForwardedResponse });
 
 /**
- * An answer of the app that is no response of its own: a forwarded response, whose body it did not touch and which the
+ * An answer of the app that is not a response of its own: a forwarded response, whose body it did not touch and which the
  * server therefore sends by itself, or an error. `exchange` proves that no user code wrote it.
  */
 export const AppAnswer = z.union([

@@ -11,8 +11,8 @@ const Load = z.object({
   rss_bytes: z.number(),
 }) satisfies z.ZodType<ProcessLoad>;
 
-/** Methods of a host that say what it does. */
+/** Methods of a host that report what it does. */
 export const LOAD_METHODS = {
-  /** Whether the host has time for more runs. Answered by the event loop: an answer that is late says that it has none. */
+  /** Whether the host has time for more runs. Answered by the event loop: a late answer means that it has no time. */
   load: { params: z.object({}), result: Load },
 } as const;

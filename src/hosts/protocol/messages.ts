@@ -30,7 +30,7 @@ const Writer = z.object({
 
 const LoadedGraph = z.object({
   graph_id: z.string(),
-  /** Why it failed to load, with its cause; every host says so, and the server logs it once. */
+  /** Why it failed to load, with its cause; every host reports it, and the server logs it once. */
   error: WireErrorSchema.optional(),
   file: z.string().optional(),
   /** Compiled-in memory that the server replaces. */
@@ -44,7 +44,7 @@ const HttpAccess = z.object({
   server_socket: z.string(),
   /** Begins every path of the server, such as `/agents`. */
   mount_prefix: z.string(),
-  /** The project's app, as `path:export`; absent: it has none. */
+  /** The project's app, as `path:export`; absent without one. */
   app: z.string().optional(),
   /** Where the host listens for requests for the app. */
   app_socket: z.string(),
@@ -93,7 +93,7 @@ export const HOST_METHODS = {
       app: LoadedApp.optional(),
     }),
   },
-  /** Answered at once: an answer that is late says that the host is blocked. */
+  /** Answered at once: a late answer means that the host is blocked. */
   'run/start': {
     params: z.object({
       session: Session,
@@ -106,7 +106,7 @@ export const HOST_METHODS = {
     result: z.object({}),
   },
   'run/cancel': { params: z.object({ session: Session, reason: WireErrorSchema }) },
-  /** The run is to stop at its next checkpoint: another host goes on from there. */
+  /** The run is to stop at its next checkpoint: another host continues from there. */
   'run/hand_over': { params: z.object({ session: Session }) },
   /** The steps of a run that no message has brought yet. */
   'run/steps': { params: z.object({ session: Session }), result: z.object({ steps: z.array(CurrentStep) }) },

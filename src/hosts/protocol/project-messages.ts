@@ -3,7 +3,7 @@ import { isVector, type Vector } from '../../graphs/store/embedder.ts';
 import { WireErrorSchema } from './errors.ts';
 import { Bytes, Json, JsonResult } from './wire-types.ts';
 
-/** What a host loads of the project beside its graphs; members of `initialize`. An export is given as `path:export`. */
+/** What a host loads of the project besides its graphs; members of `initialize`. An export is given as `path:export`. */
 export const PROJECT_PARAMS = {
   /** Auth handlers. */
   auth: z.string().optional(),
@@ -52,7 +52,7 @@ export function toWireVector(vector: unknown): Uint8Array | null {
   return isVector(vector) ? new Uint8Array(Float32Array.from(vector).buffer) : null;
 }
 
-/** Without numbers for what was none: the index then says what is wrong. */
+/** Without numbers for what was none: the index then reports what is wrong. */
 export function fromWireVector(bytes: Uint8Array | null): Vector {
   // A copy: floats begin at a multiple of their size.
   return bytes ? new Float32Array(new Uint8Array(bytes).buffer) : [];

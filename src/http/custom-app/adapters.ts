@@ -8,7 +8,7 @@ export interface CallerContext {
   readonly scopes: readonly string[];
 }
 
-/** Context that a `fetch` app receives beside the request. */
+/** Context that a `fetch` app receives with the request. */
 export interface FetchContext {
   /** Undefined without authentication. */
   readonly auth: CallerContext | undefined;

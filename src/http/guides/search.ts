@@ -85,7 +85,7 @@ function processTerm(term: string): string | null {
     : word.replace(/s$/, '');
 }
 
-/** Splits a page at its headings; `#` in a block of code is none. */
+/** Splits a page at its headings; `#` in a block of code does not count. */
 function partsOf(path: string, markdown: string, question: string): Omit<GuidePart, 'id'>[] {
   const title = titleOf(markdown) ?? path;
   const found: { heading: string; lines: string[] }[] = [{ heading: title, lines: [] }];

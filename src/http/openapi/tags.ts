@@ -1,4 +1,4 @@
-/** Tags of the official document in its order; own tags stand beside related ones. */
+/** Tags of the official document in its order; our own tags stand next to related ones. */
 export const TAGS = {
   assistants: 'Assistants',
   threads: 'Threads',

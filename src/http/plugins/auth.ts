@@ -20,7 +20,7 @@ declare module 'fastify' {
 export interface AuthOptions {
   /** Undefined disables authentication, which the configuration allows on loopback only. */
   readonly authenticate: Authenticate | undefined;
-  /** Users authenticate, beside API keys: by custom auth handlers or an identity provider. */
+  /** Users authenticate, besides API keys: by custom auth handlers or an identity provider. */
   readonly has_users: boolean;
   /** Identity of the project's code, whose client may send no valid key. Otherwise it is authenticated like others. */
   readonly own_graphs?: Identity | undefined;

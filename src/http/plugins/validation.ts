@@ -10,11 +10,11 @@ declare module 'fastify' {
   interface FastifySchema {
     /** Description of the route's tag; set on one route of the tag, unless `GROUPS` has it. */
     tag_description?: string;
-    /** Beside `tag_description`: the tag of `GROUPS` that it follows in the document. */
+    /** Goes with `tag_description`: the tag of `GROUPS` that it follows in the document. */
     tag_after?: string;
     /** Request body for the documentation; valid as is. */
     example?: unknown;
-    /** Status → a `detail` that the route returns, beside those common to all routes (401, 422). */
+    /** Status → a `detail` that the route returns, besides those common to all routes (401, 422). */
     failures?: Readonly<Record<number, string>>;
     /** Response header → its description. */
     response_headers?: Readonly<Record<string, string>>;

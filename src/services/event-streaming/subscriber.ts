@@ -8,7 +8,7 @@ import type { ProtocolEvent } from './protocol-events.ts';
 /** A connection that receives events. */
 export interface EventSink {
   send(event: ProtocolEvent): void;
-  /** Back-pressure: the send buffer is over its limit. */
+  /** Back-pressure: the send buffer is above its limit. */
   isFull(): boolean;
   /** Resolves when there is room again, or on abort. */
   drained(signal: AbortSignal): Promise<void>;

@@ -18,8 +18,8 @@ class HostLookupTimeout extends Error {
 
 /**
  * Looks up names that clients chose, all at once and each until its own deadline: a name whose server is slow delays no
- * other. Ruled out: `getaddrinfo`, which libuv runs two at a time; a name server that never answers occupies one for
- * ten seconds or more, and anybody may register such a name.
+ * other. Ruled out: `getaddrinfo`, which libuv runs two at a time; a name server that never answers occupies one for ten
+ * seconds or more, and anyone may register such a name.
  */
 export function hostLookups({ local, query, searchDomains }: NameSources): ResolveHost {
   async function resolve(hostname: string, signal: AbortSignal): Promise<readonly string[]> {

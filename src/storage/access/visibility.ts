@@ -65,7 +65,7 @@ export function threadVisible(thread_id: string, visibility: Visibility | undefi
   );
 }
 
-/** The same for a thread that has been deleted, of which the metadata is known. */
+/** The same for a thread that has been deleted, whose metadata is known. */
 export function wasVisible(
   { thread_id, metadata }: { readonly thread_id: string; readonly metadata: JsonObject },
   { ids, metadata: filter }: Visibility,

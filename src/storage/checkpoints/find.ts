@@ -12,7 +12,7 @@ import {
   type StoredCheckpoint,
 } from './rows.ts';
 
-/** Conditions on checkpoints, all of which must hold. Newest first. */
+/** Conditions on checkpoints; all must hold. Newest first. */
 export interface CheckpointQuery {
   readonly thread_id?: string | undefined;
   /** `undefined`: the graph and its subgraphs. */

@@ -20,7 +20,7 @@ export interface StoredCheckpoint extends CheckpointKey {
   readonly damage?: string | undefined;
   /** Ordered by `compareWrites`. */
   readonly writes: readonly WriteRow[];
-  /** The channel's value at a version; `undefined` if the channel had none. */
+  /** The channel's value at a version; `undefined` if the channel was empty. */
   value(channel: string, version: string): StoredValue | undefined;
 }
 

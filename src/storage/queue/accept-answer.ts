@@ -34,8 +34,8 @@ interface Answer extends Asked {
 const WAITING = columns('threads', 'interrupts, state_updated_at');
 
 /**
- * Part of the transaction that adds a run, under the lock of its thread and before the run is in the queue: what its
- * request answers. Nothing if another run is in the queue, as that one has the next word.
+ * Part of the transaction that adds a run, under the lock of its thread and before the run is in the queue: what its request
+ * answers. Nothing if another run is in the queue, because that run will answer instead.
  */
 export async function acceptAnswer(
   tx: Transaction,

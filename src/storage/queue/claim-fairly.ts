@@ -90,7 +90,7 @@ async function ownersInTurn(
   { limit, max_per_owner, ...query }: OwnerQuery,
   turn: ClaimRules['turn'],
 ): Promise<OwnerTurn[]> {
-  // Nobody is passed over without a limit.
+  // No owner is passed over without a limit.
   const page = max_per_owner === undefined ? limit : Math.max(limit, MAX_OWNERS);
   const owners = await nextOwners(tx, { ...query, limit: page, max_per_owner });
   const able = owners.filter(({ allowed }) => allowed > 0).slice(0, limit);

@@ -44,7 +44,7 @@ export interface ClaimedRun {
   readonly has_checkpoint: boolean;
   /** The thread has checkpoints; while the run executes, only its attempt adds any. */
   readonly has_history: boolean;
-  /** The newest of the thread's root graph; null if it has none. */
+  /** The newest of the thread's root graph; null before the first. */
   readonly newest_checkpoint_id: string | null;
 }
 

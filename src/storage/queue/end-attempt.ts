@@ -56,7 +56,7 @@ const INITIAL_SUPERSTEPS = 2;
 const MAX_LOSSES_FACTOR = 10;
 const MAX_BACKOFF_MS = 10 * 60_000;
 
-/** Part of a transaction that holds the thread lock: the head's attempt is over without a result of the run. */
+/** Part of a transaction that holds the thread lock: the head's attempt has ended without a result of the run. */
 export async function endAttempt(
   tx: Transaction,
   thread: LockedThread,

@@ -156,7 +156,7 @@ interface Target {
 }
 
 const STATE = columns('run_queue', 'state');
-/** Purpose of the blind index: names of users are not stored in plain text beside encrypted data. */
+/** Purpose of the blind index: names of users are not stored in plain text next to encrypted data. */
 const OWNER = 'run_queue.owner';
 
 /** What decides where a new run waits, and for which workers. */

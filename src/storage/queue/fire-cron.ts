@@ -22,7 +22,7 @@ export interface CronTick {
 export type FireResult =
   /** Another process has fired the tick, or the cron has changed. */
   | { readonly outcome: 'taken' }
-  /** The tick is over without a run. */
+  /** The tick ended without a run. */
   | { readonly outcome: 'passed' }
   /** The thread of the cron is gone; the cron is unchanged. */
   | { readonly outcome: 'missing thread' }

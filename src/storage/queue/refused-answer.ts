@@ -13,8 +13,8 @@ import { THREAD_COLUMNS } from '../threads/row.ts';
 type Asked = Record<string, readonly Interrupt[]>;
 
 /**
- * Part of the transaction that ends a run: a refused answer is not on record, and leaves the thread as it was unless
- * another answer of the run was accepted. False for a run of which no answer was refused.
+ * Part of the transaction that ends a run: a refused answer is not on record, and leaves the thread as it was unless another
+ * answer of the run was accepted. False for a run without a refused answer.
  */
 export async function leavesThread(
   tx: Transaction,

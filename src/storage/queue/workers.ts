@@ -37,7 +37,7 @@ export async function liveWorkers(db: Reader): Promise<number> {
   return row?.live ?? 0;
 }
 
-/** For the only process on a database, at startup: every recorded worker is dead, whatever its lease says. */
+/** For the only process on a database, at startup: every recorded worker is dead, even if its lease has not expired. */
 export async function deleteAllWorkers(db: Db): Promise<void> {
   await db.run(sql`delete from workers`);
 }

@@ -1,6 +1,6 @@
 import type { CurrentStep } from '../../schemas/steps.ts';
 
-/** Says which steps of an attempt are not stored yet; `undefined` if that cannot be known now. */
+/** Tells which steps of an attempt are not stored yet; `undefined` if that cannot be known now. */
 export type CurrentSteps = () => readonly CurrentStep[] | Promise<readonly CurrentStep[] | undefined>;
 
 /** An attempt that executes, and its steps that are not stored yet. */

@@ -10,8 +10,8 @@ import type { ResumeRefusal, RunError } from '../../schemas/threads.ts';
 import { slicesOf } from '../search/byte-slices.ts';
 
 /**
- * One entry of a run's event log. `data` is the JSON text that goes on the wire, serialised once.
- * Frames of a run are numbered 1..n without gaps (invariant 3).
+ * One entry of a run's event log. `data` is the JSON text that is sent, serialised once. Frames of a run are numbered 1..n
+ * without gaps (invariant 3).
  */
 export interface Frame {
   readonly seq: number;

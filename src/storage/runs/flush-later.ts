@@ -10,7 +10,7 @@ const FLUSH_INTERVAL_MS = 10;
  * each attempt would cost more than fewer commits save.
  */
 const SHARED_FLUSH_MS = 5;
-/** The same is true of a server that is busy: a timer that is so late says that it is, ms. */
+/** The same is true of a server that is busy: a timer that is this late means that it is, ms. */
 const ON_TIME_MS = 2;
 /**
  * The same while runs keep the event loop busy, ms: their commits would take time from the following steps, and most such
@@ -24,7 +24,7 @@ const LATE_MS = 5;
 export interface FlushOptions {
   /** The event loop of the graph's host is busy; `undefined` if the graph executes in this process. */
   readonly isHostBusy: () => boolean | undefined;
-  /** So much waits that it is flushed when the shorter interval is over. */
+  /** So much waits that it is flushed after the shorter interval. */
   readonly isFull: () => boolean;
 }
 
@@ -39,7 +39,7 @@ interface Waiting extends FlushOptions {
 const waiting = new Set<Waiting>();
 let timer: Timer | undefined;
 
-/** Calls `flush` when the interval is over: the longer one while this event loop is busy, or that of the graph's host. */
+/** Calls `flush` after the interval: the longer one while this event loop is busy, or that of the graph's host. */
 export function flushLater(flush: () => void, options: FlushOptions): Disposable {
   const now = systemClock.monotonic();
   const times = { latest: now + BUSY_FLUSH_INTERVAL_MS, due: now + FLUSH_INTERVAL_MS };

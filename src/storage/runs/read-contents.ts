@@ -52,7 +52,7 @@ export async function readContents(db: Db, step: StepPlace): Promise<StoredConte
   return { shared, own, previous: numbers.messages && (await previousCall(db, step, numbers)) };
 }
 
-/** The number of a text stands for what it says: equal numbers are equal messages. */
+/** The number of a text stands for its content: equal numbers are equal messages. */
 async function previousCall(
   db: Db,
   step: StepPlace,

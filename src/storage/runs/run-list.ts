@@ -10,7 +10,7 @@ import { boundedCount, EXAMINED_ROWS, type KeysetList } from '../search/keyset-p
 import { timeRange } from '../search/time-range.ts';
 import { IS_WAITING, OF_WAITING_THREADS, WAITS } from './waiting.ts';
 
-/** Conditions on runs, all of which must hold. */
+/** Conditions on runs; all must hold. */
 export interface RunConditions {
   readonly statuses?: readonly RunStatus[] | undefined;
   readonly assistant_id?: string | undefined;

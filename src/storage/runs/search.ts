@@ -150,7 +150,7 @@ function summaryOf({ cipher }: Reader, row: SummaryRow): RunSummary {
   return { ...rest, waiting: waiting === 1 };
 }
 
-/** From indexes alone, each of which has some statuses: the rest of all runs has succeeded. */
+/** From indexes alone, which cover all statuses but success: the rest of all runs has succeeded. */
 async function countStatuses(reader: Reader, statuses: readonly RunStatus[] | undefined): Promise<number> {
   const all = raw('(select count(*) from runs)');
   if (!statuses) return scalar(reader, all);

@@ -100,7 +100,7 @@ export function isStep({ calls }: Pick<RecordedStep, 'calls'>): boolean {
 
 /**
  * Part of a transaction that has checked the lease: stores the steps. Resolves to the calls of models among them that were
- * not stored before, as the response to a commit may be lost: `isRepeated` says that some may be.
+ * not stored before, as the response to a commit may be lost: `isRepeated` means that some may be.
  */
 export async function insertSteps(
   tx: Transaction,
@@ -151,7 +151,7 @@ function rowsOf(
   });
 }
 
-/** The column `texts`: null if the step has none. */
+/** The column `texts`: null if the step has no texts. */
 function textsOf({ masked }: BatchStep, numbers: ReadonlyMap<string, number>): string | null {
   if (!masked || masked.shared.length === 0) return null;
   const named = masked.shared.map(([name, texts]) => [

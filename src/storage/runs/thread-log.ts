@@ -129,8 +129,8 @@ export async function appendThreadEvent(
 }
 
 /**
- * Part of the deletion of a thread: deletes the event logs of its runs and of its own events, at most `limit` rows. The
- * rest of a longer log expires at once: nobody can find it any more, and retention deletes it in batches.
+ * Part of the deletion of a thread: deletes the event logs of its runs and of its own events, at most `limit` rows. The rest
+ * of a longer log expires at once: no request can find it any more, and retention deletes it in batches.
  */
 export async function deleteLogsOfThread(tx: Transaction, thread_id: string, limit = 1_000): Promise<void> {
   // Only its queue row still names the log of a rolled-back run that its worker has not released.

@@ -133,7 +133,7 @@ export class WriteBuffer implements Disposable {
     return masked;
   }
 
-  /** From now on, `current` says what the attempt does. */
+  /** From now on, `current` reports the attempt's progress. */
   observe(current: CurrentSteps): void {
     this.#current = current;
   }
@@ -149,7 +149,7 @@ export class WriteBuffer implements Disposable {
     return steps && { attempt, steps };
   }
 
-  /** The graph executes in another process: `isBusy` says whether the event loop of that one is busy. */
+  /** The graph executes in another process: `isBusy` tells whether the event loop of that one is busy. */
   executedElsewhere(isBusy: () => boolean): void {
     this.#isHostBusy = isBusy;
   }
@@ -198,7 +198,7 @@ export class WriteBuffer implements Disposable {
     return this.#mayBeStored;
   }
 
-  /** The attempt is over. */
+  /** The attempt has ended. */
   [Symbol.dispose](): void {
     this.#cancelTimer();
     this.#active?.remove(this.#lease.thread_id, this);

@@ -85,7 +85,7 @@ export function mayMatch({ table, contained }: IndexFilter): Sql {
   );
 }
 
-/** Terms at least one of which every matching row has. */
+/** Terms; every matching row has at least one of them. */
 interface TermCover {
   readonly terms: readonly number[];
   readonly size: number;

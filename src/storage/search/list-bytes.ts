@@ -15,7 +15,7 @@ const ALWAYS_READ_ROWS = 2;
 export interface BoundedList<Row, Item> {
   /** Plural, such as `threads`. */
   readonly what: string;
-  /** What a client can do beside lowering the limit. */
+  /** What a client can do besides lowering the limit. */
   readonly or?: string | undefined;
   /** The rows to read: their unique column, and the condition that a row has one of some values of it. */
   readonly ids: readonly string[];

@@ -53,7 +53,7 @@ export async function deleteHistory(tx: Transaction, thread_id: string): Promise
   return true;
 }
 
-/** Part of the transaction that deletes the thread: its history goes on being deleted, whichever process dies. */
+/** Part of the transaction that deletes the thread: its history is deleted to the end even if a process dies. */
 export async function markDeleted(tx: Transaction, thread_id: string): Promise<void> {
   await tx.run(sql`insert into thread_deletions (thread_id, deleted_at) values (${thread_id}, ${NOW})
     on conflict (thread_id) do nothing`);
@@ -96,8 +96,8 @@ async function deleteMarked(tx: Transaction, thread_id: string): Promise<boolean
 }
 
 /**
- * A batch of the oldest deletion that nobody else is at: resumes what a process left that died. Returns `limit` if there
- * may be more, as a sweep that has deleted that many rows.
+ * Deletes one batch of the oldest unlocked deletion, including those of crashed processes. Returns `limit` if there may be
+ * more, as a sweep that has deleted that many rows.
  */
 export function sweepDeletions(db: Db, limit: number): Promise<number> {
   return db.transaction('reclaim', async (tx) => {

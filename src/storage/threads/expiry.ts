@@ -51,7 +51,7 @@ export async function expireThreads(db: Db, limit: number, after?: ExpiryCursor)
   return { examined: due.length, expired, failed, next: due.length === limit ? due.at(-1) : undefined };
 }
 
-/** Returns by which strategy; `undefined` if the thread is not due any more. */
+/** Returns the strategy that applied; `undefined` if the thread is not due any more. */
 function expire(db: Db, thread_id: string): Promise<RowOf<typeof STRATEGY>['ttl_strategy'] | undefined> {
   return withThread(db, 'reclaim', thread_id, async (tx, thread) => {
     if (!thread.exists) return undefined;

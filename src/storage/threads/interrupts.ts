@@ -191,7 +191,7 @@ async function waitingThreads(
 const waitingSince = ({ since_from, since_to }: InterruptConditions): Sql[] =>
   timeRange(raw('threads.state_updated_at'), since_from, since_to);
 
-/** Threads that stopped elsewhere, such as at a cancel, have none. Encrypted ones look as if they had some. */
+/** Threads that stopped elsewhere, such as at a cancel, have no interrupts. Encrypted ones look as if they had some. */
 const HAS_INTERRUPTS: DialectSql = {
   sqlite: raw(`threads.interrupts <> '{}'`),
   postgres: raw(`threads.interrupts::text <> '{}'`),
@@ -236,7 +236,7 @@ async function loadInterrupts(
   return ids.flatMap((id) => byThread.get(id) ?? []);
 }
 
-/** Interrupts with an id, by which they can be answered, in the order of the ids. */
+/** Interrupts with an id, so that they can be answered, in the order of the ids. */
 function byId(
   { cipher }: Reader,
   row: { interrupts: string | null },

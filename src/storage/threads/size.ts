@@ -5,7 +5,7 @@ import type { ThreadStorage } from '../../schemas/threads.ts';
 
 const CHECKPOINT_BYTES = ['checkpoint', 'versions', 'metadata'];
 
-/** Size of a thread's history; zeros if it has none. Excludes row and index overhead of the database. */
+/** Size of a thread's history; zeros without one. Excludes row and index overhead of the database. */
 export async function threadSize(reader: Reader, thread_id: string): Promise<ThreadStorage> {
   const [checkpoints, values, pending_writes] = await Promise.all([
     sizeOf(reader, sql`checkpoints`, thread_id, CHECKPOINT_BYTES),

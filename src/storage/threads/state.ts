@@ -14,8 +14,8 @@ import { encryptSummary, serializeState } from './values-summary.ts';
 export interface NewState {
   readonly values: unknown;
   /**
-   * Optimistic lock: the thread's newest checkpoint, to which this state belongs; null if it has none. A newer
-   * checkpoint supersedes the state; `undefined` skips the check.
+   * Optimistic lock: the thread's newest checkpoint, to which this state belongs; null before the first. A newer checkpoint
+   * supersedes the state; `undefined` skips the check.
    */
   readonly checkpoint_id?: string | null;
   readonly status: Exclude<ThreadStatus, 'busy'>;

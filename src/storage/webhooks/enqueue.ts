@@ -26,7 +26,7 @@ export interface NewDelivery {
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Deliveries of one lane are sent one at a time, in order. */
   readonly lane?: string;
-  /** Given up after this many attempts; without it, when its time is over. */
+  /** Given up after this many attempts; without it, when its time is up. */
   readonly max_tries?: number;
 }
 

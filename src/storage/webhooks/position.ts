@@ -3,7 +3,7 @@ import type { Reader } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
 import { NOW, timePlus } from '../../db/time.ts';
 
-/** What decides when a delivery is sent, beside its own row. */
+/** What decides when a delivery is sent, besides its own row. */
 export interface DeliveryPosition {
   /** A process holds the lease: an attempt is under way. */
   readonly is_being_sent: boolean;

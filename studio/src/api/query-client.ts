@@ -23,7 +23,7 @@ function isNoAnswer(error: unknown): boolean {
 export const queryClient: QueryClient = new QueryClient({
   queryCache: new QueryCache({
     onError(error, query) {
-      // Loaded data stays on the page while the server is unreachable or nobody is signed in. One notice says so.
+      // Loaded data stays on the page while the server is unreachable or no one is signed in. One notice tells the user.
       if (isNoAnswer(error) && query.state.data !== undefined)
         query.setState({ status: 'success', error: null });
     },

@@ -32,7 +32,7 @@ interface CountProps extends Pick<Screen, 'to'> {
   readonly overview: Schemas['SystemOverview'];
 }
 
-/** Badge beside a screen link: number of entries that need attention. */
+/** Badge next to a screen link: number of entries that need attention. */
 export function Count({ to, overview }: CountProps) {
   const attention = ATTENTION[to]?.(overview);
   if (!attention || attention.value === 0) return null;

@@ -4,7 +4,7 @@ import { copyText } from './copy.ts';
 
 interface CopyButtonProps {
   readonly text: string;
-  /** For screen readers: what is copied. Optional if a named region around the button says so. */
+  /** For screen readers: what is copied. Optional if a named region around the button tells it. */
   readonly what?: string;
   readonly look?: ButtonLook;
   readonly className?: string;

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 
 interface PageProps {
   readonly title: ReactNode;
-  /** Shown beside the title, such as a status or an id. */
+  /** Shown next to the title, such as a status or an id. */
   readonly beside?: ReactNode;
   readonly actions?: ReactNode;
   readonly children: ReactNode;

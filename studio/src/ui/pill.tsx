@@ -42,7 +42,7 @@ export function StatusPill({ status }: { status: string }) {
   return <Pill tone={STATUS_TONES[status] ?? 'idle'}>{status}</Pill>;
 }
 
-/** The status of a run in a list: `waiting` while nobody has answered what it asked. */
+/** The status of a run in a list: `waiting` until someone answers what it asked. */
 export function RunPill({ run }: { run: Pick<Schemas['RunSummary'], 'status' | 'waiting'> }) {
   return run.waiting ? <Pill tone="wait">waiting</Pill> : <StatusPill status={run.status ?? ''} />;
 }

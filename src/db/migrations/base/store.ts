@@ -2,12 +2,12 @@ import type { DialectName } from '../../sql.ts';
 
 /**
  * The long-term store. `prefix`: each label with a dot behind it. `index_rule`: which paths a search sees, if the item
- * itself says so. `indexed_by`: the index that its vectors belong to. The value comes last, because it may be long.
+ * itself defines it. `indexed_by`: the index that its vectors belong to. The value comes last, because it may be long.
  *
  * A full-text index (FTS5, tsvector) holds the words of each item and its ancestor namespaces, so that a search in a small
- * namespace reads only that one. `store_vectors` holds unit vectors as little-endian 32-bit floats. On SQLite it has its
- * own row id, which keeps a vector in its row instead of on overflow pages: 12 ms instead of 105 for the nearest of
- * 10,000 × 384.
+ * namespace reads only that one. `store_vectors` holds unit vectors as little-endian 32-bit floats. On SQLite it has its own
+ * row id, which keeps a vector in its row instead of on overflow pages: 12 ms instead of 105 for the nearest of 10,000 ×
+ * 384.
  */
 const TABLES = `
 create table store_items (

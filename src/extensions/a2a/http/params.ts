@@ -49,7 +49,7 @@ function withPushConfig(params: JsonObject, version: '0.3' | '1.0'): JsonObject 
   return { taskId: others['taskId'], pushNotificationConfig: { id, url, token, authentication } };
 }
 
-/** Authentication schemes: 0.3 has a list, of which the first counts; 1.0 has one. */
+/** Authentication schemes: 0.3 has a list and the first one counts; 1.0 has one. */
 function pushConfigOf(config: JsonObject, version: '0.3' | '1.0'): JsonObject {
   const { authentication } = config;
   if (!isObject(authentication)) return config;

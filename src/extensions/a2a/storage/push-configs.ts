@@ -16,7 +16,7 @@ export interface PushConfig {
   readonly version: Rows['a2a_push_configs']['version'];
   /** Must have passed the webhook policy. */
   readonly url: string;
-  /** Token by which the receiver recognizes the sender. */
+  /** Token that identifies the sender to the receiver. */
   readonly token: string | null;
   /** Scheme of `Authorization`, such as `Bearer`, and its credentials. */
   readonly scheme: string | null;

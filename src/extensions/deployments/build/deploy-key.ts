@@ -42,7 +42,7 @@ export function createDeployKey(comment = 'agent-server'): DeployKey {
   };
 }
 
-/** The check bytes: four bytes repeated, by which a reader verifies the decryption. */
+/** The check bytes: four bytes repeated, so that a reader can verify the decryption. */
 function openSshCheck(secret: Buffer): Buffer {
   const check = createHash('sha256').update(secret).digest().subarray(0, 4);
   return Buffer.concat([check, check]);

@@ -17,7 +17,7 @@ export interface PushHook {
   readonly deleted?: boolean | undefined;
   /** All pushed refs: some services report several at once. */
   readonly refs: readonly PushedRef[];
-  /** The default branch of the repository, `refs/heads/main`, if the service says. */
+  /** The default branch of the repository, `refs/heads/main`, if the service names it. */
   readonly default_branch?: string | undefined;
   /** The service's name of the event, such as `push`. */
   readonly event: string;
@@ -102,7 +102,7 @@ function signatureProblem(
   rawBody: Buffer,
   secret: string,
 ): string | undefined {
-  // Anybody can compute an HMAC with an empty key.
+  // Anyone can compute an HMAC with an empty key.
   if (secret === '') return 'The deployment has no hook secret: create one, and enter it at the git service.';
   const signed = first(headers, signature);
   if (signed !== undefined) {

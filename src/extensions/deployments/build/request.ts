@@ -80,7 +80,7 @@ export interface GitAccess {
   readonly allow_file_urls?: boolean | undefined;
   /** PEM file of certificate authorities for https; replaces the system's. */
   readonly ca_file?: string | undefined;
-  /** The server's environment, of which git and the build inherit an allowlist. */
+  /** The server's environment; git and the build inherit an allowlist of it. */
   readonly env?: NodeJS.ProcessEnv | undefined;
 }
 

@@ -35,9 +35,9 @@ export type CanaryRevision = Pick<ServedRevision, 'name' | 'revision_id'>;
 /** Serves the deployments: one app for each, behind `/deployments/<name>`. */
 export interface DataPlane {
   /**
-   * Starts a revision beside the active one and checks it. Once `activate` resolves to `active` it receives all
-   * new requests, with `canary` its share of them; until then the old one serves. Throws a `RevisionError` if
-   * it cannot serve. Returns false if `activate` resolves to `undefined`; calls it again if the database did not answer.
+   * Starts a revision alongside the active one and checks it. Once `activate` resolves to `active` it receives all new
+   * requests, with `canary` its share of them; until then the old one serves. Throws a `RevisionError` if it cannot serve.
+   * Returns false if `activate` resolves to `undefined`; calls it again if the database did not answer.
    */
   deploy(
     revision: ServedRevision,

@@ -9,7 +9,7 @@ import type { ExecutingRevision, RevisionRule } from '../canary.ts';
 import type { Served } from './live-revisions.ts';
 import type { PinnedRevisions } from './pinned-revisions.ts';
 
-/** A revision that receives a share of new threads and stateless runs, beside the current one. */
+/** A revision that receives a share of new threads and stateless runs, alongside the current one. */
 export interface Canary {
   readonly revision_id: string;
   /** Share, percent. */
@@ -120,7 +120,7 @@ export class Serving {
       this.#deps.retire(before, { at_once: false });
   }
 
-  /** Part of a decision: adds a canary beside the current revision. */
+  /** Part of a decision: adds a canary alongside the current revision. */
   serveCanary(canary: Canary): void {
     this.dropCanary({ at_once: false });
     this.#canary = canary;
@@ -163,7 +163,7 @@ export class Serving {
     }
   }
 
-  /** The rule by which the app of a revision claims runs. */
+  /** Which runs the app of a revision claims. */
   scopeOf(revision_id: string): ExecutorScope | undefined {
     const current = this.#current;
     if (current?.revision_id !== revision_id) return { only: revision_id };
@@ -172,7 +172,7 @@ export class Serving {
     return others.length === 0 ? undefined : { except: others };
   }
 
-  /** The rule by which a new run is assigned to a revision; `undefined` if there is only one. */
+  /** How a new run is assigned to a revision; `undefined` if there is only one. */
   rule(): RevisionRule | undefined {
     const current = this.#current;
     const { pins } = this.#deps;

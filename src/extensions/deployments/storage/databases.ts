@@ -59,7 +59,7 @@ export interface StoredDeployment {
 }
 
 /**
- * Existing databases of deployments, for commands that run beside the server. Throws `Unavailable` without PostgreSQL.
+ * Existing databases of deployments, for commands that run alongside the server. Throws `Unavailable` without PostgreSQL.
  */
 export async function storedDeployments({
   files,

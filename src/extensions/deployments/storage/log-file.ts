@@ -29,7 +29,7 @@ export interface LogFile {
   read(): Promise<LoggedLine[]>;
 }
 
-/** A build log: keeps the first lines, which say how it began, and accepts errors even when full. */
+/** A build log: keeps the first lines, which show how it began, and accepts errors even when full. */
 export function buildLog(path: string): LogFile {
   let bytes: number | undefined;
 

@@ -57,8 +57,8 @@ interface Restored {
 
 /**
  * Prepares and verifies all databases before one is replaced, and keeps servers from opening them until it is disposed.
- * Throws `Unavailable` if the data is not beside the backup, is damaged, or is in use, and `Conflict` if there is other data
- * without `force`.
+ * Throws `Unavailable` if the data is not next to the backup, is damaged, or is in use, and `Conflict` if there is other
+ * data without `force`.
  */
 async function holdDeployments({ backup, from, folder, force }: Restored): Promise<HeldFiles> {
   const deployments = await deploymentsIn(backup);

@@ -30,7 +30,7 @@ export interface NewHook {
   readonly sha: string | null;
 }
 
-/** Locked rows by which a push is decided. */
+/** Locked rows that decide a push. */
 export interface PushState {
   readonly deployment: DeploymentRow;
   /** The newest revision of the deployment. */

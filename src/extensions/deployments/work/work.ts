@@ -102,7 +102,7 @@ async function build(work: RevisionWork, deps: WorkDeps): Promise<void> {
   }
 }
 
-/** Throws a `RevisionError` if the new build does not fit beside the serving ones. */
+/** Throws a `RevisionError` if the new build does not fit alongside the serving ones. */
 async function requireRoom({ revision, deployment }: RevisionWork, deps: WorkDeps): Promise<void> {
   const { used, allowed } = await makeRoom(deployment.name, deps, revision.revision_id);
   if (used <= allowed) return;

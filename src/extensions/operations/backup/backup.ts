@@ -33,7 +33,7 @@ export interface BackupOptions {
   readonly password_command?: string | undefined;
   /** An absolute path. */
   readonly file: string;
-  /** Files of extensions; each extension's go into a folder beside the file. Default: none is saved. */
+  /** Files of extensions; each extension's go into a folder next to the file. Default: none is saved. */
   readonly files?: readonly NamedFiles[];
   /** Replaces an existing file. */
   readonly force?: boolean;
@@ -48,14 +48,14 @@ export interface Backup {
   readonly bytes: number;
   /** Its values are ciphertexts, whose key is not in it. */
   readonly encrypted: boolean;
-  /** Names of what is in the folder beside it, by the name of the extension. */
+  /** Names of what is in the folder next to it, by the name of the extension. */
   readonly files: Readonly<Record<string, readonly string[]>>;
 }
 
 /**
- * Writes one moment of the database to a file, while servers go on. The file is a SQLite database, of PostgreSQL too:
- * it can be restored into either. It gets its name when it is complete and verified. Throws `Conflict` if the file
- * exists, `InsufficientStorage` or `Unavailable` if it cannot be written, and as `copyDatabase` does.
+ * Writes one moment of the database to a file, while servers continue. The file is a SQLite database, of PostgreSQL too: it
+ * can be restored into either. It gets its name when it is complete and verified. Throws `Conflict` if the file exists,
+ * `InsufficientStorage` or `Unavailable` if it cannot be written, and as `copyDatabase` does.
  */
 export async function backupDatabase(options: BackupOptions): Promise<Backup> {
   try {
@@ -94,7 +94,7 @@ async function writeBackup(options: BackupOptions): Promise<Backup> {
   }
 }
 
-/** Says of an error in writing which file it is about: others are about the database of the server. */
+/** Adds the file name to an error in writing: others are about the database of the server. */
 function writeError(file: string, error: unknown): unknown {
   const cause = error instanceof ServerError ? error.cause : error;
   if (!(cause instanceof Error && 'code' in cause)) return error;

@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import type { NamedFiles } from '../../extension.ts';
 
-/** Folder beside a backup that has the files of an extension. */
+/** Folder next to a backup that has the files of an extension. */
 export function filesFolderOf(backup: string, extension: string): string {
   return `${backup}.${extension}`;
 }

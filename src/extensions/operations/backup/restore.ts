@@ -31,7 +31,7 @@ export interface RestoreOptions {
   readonly url: string;
   /** Command that prints the password of a PostgreSQL. */
   readonly password_command?: string | undefined;
-  /** Files of extensions, which are restored from beside the file. Default: none is. */
+  /** Files of extensions, which are restored from the folder next to the file. Default: none are. */
   readonly files?: readonly NamedFiles[];
   /** Replaces a database that has data. */
   readonly force?: boolean;

@@ -68,7 +68,7 @@ export const restore: Command = {
   },
 };
 
-/** What the backup of a SQLite database has beside it. */
+/** What the backup of a SQLite database has next to it. */
 function foldersBeside(file: string): string[] {
   return readdirSync(dirname(file), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name.startsWith(`${basename(file)}.`))

@@ -48,7 +48,7 @@ async function projectFindings(config: Config): Promise<Finding[]> {
   return warnings.map((message) => ({ check: 'project', level: 'notice', message }));
 }
 
-/** Diagnosis of the server's own database, or of one that an extension has beside it. */
+/** Diagnosis of the server's own database, or of one that an extension has in addition. */
 interface Examined extends Diagnosis {
   readonly database?: OwnedDatabase;
 }

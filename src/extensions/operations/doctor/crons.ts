@@ -43,7 +43,7 @@ function expectedDates(row: CronRow, now_ms: number): (string | null)[] | undefi
     const is_due = row.next_run_date !== null && Date.parse(row.next_run_date) <= now_ms;
     return [next, dateAfter(row, now_ms + SKEW_MS), ...(is_due ? [row.next_run_date] : [])];
   } catch {
-    // An unknown time zone: the server disables the cron and says why.
+    // An unknown time zone: the server disables the cron and reports why.
     return undefined;
   }
 }

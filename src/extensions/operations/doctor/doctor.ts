@@ -45,8 +45,8 @@ export interface Diagnosis {
 }
 
 /**
- * Examines a database beside its running servers; with `fix` mends what it can and examines again. A database that
- * cannot be used at all is a finding too.
+ * Examines a database while its servers run; with `fix` mends what it can and examines again. A database that cannot be used
+ * at all is a finding too.
  */
 export async function examine(
   options: DoctorOptions,

@@ -9,7 +9,7 @@ export interface Finding {
   readonly level: 'problem' | 'notice';
   /** What is wrong and what to do, in one sentence or two. */
   readonly message: string;
-  /** Mends exactly this, safely beside running servers; absent if only a person can. */
+  /** Mends exactly this, safely alongside running servers; absent if only a person can. */
   readonly fix?: () => Promise<unknown>;
 }
 
@@ -35,7 +35,7 @@ export interface DoctorContext {
 /** Looks for one kind of trouble. Reads the database and changes nothing. */
 export type Check = (context: DoctorContext) => Promise<Finding[]>;
 
-/** What a check needs in a running server: none of the limits by which fixes end runs and deliveries. */
+/** What a check needs in a running server: without the limits that let fixes end runs and deliveries. */
 export type QuickContext = Pick<
   DoctorContext,
   'db' | 'now' | 'path' | 'is_served' | 'max_connections' | 'owned'

@@ -23,7 +23,7 @@ export type SumScope = 'thread' | (typeof DAY_SCOPES)[number];
 /** Which sums a run is part of: ids by scope; those without a budget are absent. */
 export type BudgetSubjects = Readonly<Partial<Record<SumScope, string>>>;
 
-/** By scope; a scope of which nothing was used may be absent. */
+/** By scope; a scope without usage may be absent. */
 export type BudgetsUsed = Readonly<Partial<Record<SumScope | 'run', BudgetUsage>>>;
 
 /** What a run has used, to be stored with the batch that its attempt writes next. */

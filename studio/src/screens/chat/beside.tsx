@@ -11,7 +11,7 @@ import { Column } from './column.tsx';
 // Lazy, so that a conversation does not wait for the graph renderer.
 const GraphView = lazy(async () => ({ default: (await import('../graph/graph-view.tsx')).GraphView }));
 
-/** Whether the graph is shown beside the conversation, from the address. */
+/** Whether the graph is shown next to the conversation, from the address. */
 export function useHasGraph(): boolean {
   return (useSearch({ strict: false }) as { graph?: string }).graph !== undefined;
 }
@@ -40,7 +40,7 @@ interface BesideGraphProps {
   readonly children: ReactNode;
 }
 
-/** A conversation with an optional graph beside it, whose nodes light up as they execute. */
+/** A conversation with an optional graph next to it, whose nodes light up as they execute. */
 export function BesideGraph({ assistant_id, run_id, children }: BesideGraphProps) {
   if (!useHasGraph()) return <Column>{children}</Column>;
   return (

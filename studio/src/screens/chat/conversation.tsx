@@ -19,7 +19,7 @@ interface ConversationProps {
   readonly children: ReactNode;
 }
 
-/** The messages of a thread, or its values if it has none. Keeps the end in view. */
+/** The messages of a thread, or its values without any. Keeps the end in view. */
 export function Conversation({
   thread_id,
   chat,

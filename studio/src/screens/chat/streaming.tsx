@@ -5,7 +5,7 @@ interface Search {
   readonly graph?: string;
 }
 
-/** Whether a conversation streams. The address says if it does not. */
+/** Whether a conversation streams. The address tells if it does not. */
 export function useIsStreamed(): boolean {
   return (useSearch({ strict: false }) as Search).stream !== 'off';
 }

@@ -16,7 +16,7 @@ interface ActionsProps {
   readonly previous: Revision | undefined;
 }
 
-/** Actions of a deployment. Each asks for confirmation; a disabled one says why. */
+/** Actions of a deployment. Each asks for confirmation; a disabled one tells why. */
 export function DeploymentActions({ deployment, active, latest, previous }: ActionsProps) {
   const { id, name } = deployment;
   const { canChange } = useDeploymentAccess();

@@ -56,7 +56,7 @@ function Command({ text }: { text: string }) {
   return <code className="font-mono text-xs break-all">{text}</code>;
 }
 
-/** Where the deployment is served, by which revision since when, and its health. */
+/** Where the deployment is served, its revision and since when, and its health. */
 function Served({ url, health }: { url: string; health: DeploymentHealth | undefined }) {
   const active = health?.active_revision ?? undefined;
   const { data: pages } = useQuery(pagesQuery(url, active?.revision_id));

@@ -20,7 +20,7 @@ interface Log {
  */
 export function useLog({ id, revision_id, kind, isOver }: Log) {
   const client = useQueryClient();
-  // After the log is over it is read once more: lines may have come after the last request.
+  // After the log has ended it is read once more: lines may have come after the last request.
   const queryKey = ['deployment', id, 'log', revision_id, kind, { isOver }];
   const options = queryOptions({
     queryKey,

@@ -1,7 +1,7 @@
 import type { Revision } from '../../api/control-plane.ts';
 import { isOpen } from './revision-state.ts';
 
-/** A commit as short hash and subject. Uploaded sources have none. */
+/** A commit as short hash and subject. Uploaded sources have no commit. */
 export function Commit({ revision }: { revision: Revision }) {
   const { commit, source } = revision;
   if (!commit) {

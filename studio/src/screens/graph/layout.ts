@@ -27,7 +27,7 @@ const NODE_HEIGHT = 42;
 const PILL_HEIGHT = 28;
 const MIN_WIDTH = 104;
 const GROUP_PADDING = 18;
-/** Room beside the name of an expanded subgraph for its state and the collapse button, px. */
+/** Room next to the name of an expanded subgraph for its state and the collapse button, px. */
 const GROUP_ROOM = 136;
 const MARGIN = 16;
 /**

@@ -66,7 +66,7 @@ function useLink(
   const isFurther = linked !== undefined && waits === true && hasNextPage;
   useEffect(() => {
     let isOver = !isFurther || error !== null;
-    // A refetch that is under way goes first. The list shows errors; the lookup goes on after its retry.
+    // A refetch that is under way goes first. The list shows errors; the lookup continues after its retry.
     const next = () =>
       fetchNextPage({ cancelRefetch: false }).then((list) => {
         isOver ||= list.isError || !list.hasNextPage;

@@ -94,7 +94,7 @@ function middlewareDecision(name: string, { verdict, args, message }: Decision):
   return message ? { type: verdict, message } : { type: verdict };
 }
 
-/** `HumanInterrupt` of LangGraph's prebuilt agents and Agent Inbox: one, or a list of which the first is used. */
+/** `HumanInterrupt` of LangGraph's prebuilt agents and Agent Inbox: one, or a list whose first entry is used. */
 function inboxReview(value: unknown): Review | undefined {
   const requests = Array.isArray(value) ? value : [value];
   const actions = requests.map(inboxAction).filter((action) => action !== undefined);

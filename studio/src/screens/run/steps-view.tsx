@@ -24,7 +24,7 @@ interface StepsViewProps extends StepsOfRun {
   readonly children: (drawn: DrawnSteps) => ReactNode;
 }
 
-/** A view of the steps of a run, with the selected step beside it. */
+/** A view of the steps of a run, with the selected step next to it. */
 export function StepsView({ steps, explanation, children }: StepsViewProps) {
   const { data, dataUpdatedAt, error, refetch } = steps;
   if (error) return <Failure error={error} retry={() => void refetch()} />;

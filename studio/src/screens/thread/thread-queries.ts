@@ -14,7 +14,7 @@ export const threadQuery = (thread_id: string) =>
     queryFn: async () => {
       const body = { ids: [thread_id], select: [...LISTED] };
       const [thread] = await dataOf(api.POST('/threads/search', { body })).catch(noneIfRefused);
-      // The server's own error says why there is none.
+      // The server's own error explains why there is none.
       return thread ?? dataOf(api.GET('/threads/{thread_id}', { params: { path: { thread_id } } }));
     },
   });

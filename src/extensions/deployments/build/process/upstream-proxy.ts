@@ -35,7 +35,7 @@ export function upstreamProxy(env: Environment): UpstreamProxy | undefined {
   };
 }
 
-/** `null` for a proxy that is none of HTTP. Curl's default scheme is `http`. */
+/** `null` for a proxy that does not speak HTTP. Curl's default scheme is `http`. */
 function proxyUrl(value: string | undefined): URL | null | undefined {
   if (value === undefined) return undefined;
   const url = URL.parse(value.includes('://') ? value : `http://${value}`);

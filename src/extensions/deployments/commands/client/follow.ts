@@ -73,7 +73,7 @@ export async function printLog(
 /** Lines of a failed build that are printed. */
 const LAST = 15;
 
-/** Prints the end of a build's log: what the failing command said. */
+/** Prints the end of a build's log: the output of the failing command. */
 export async function printEnd(
   plane: ControlPlane,
   { id, revision_id }: { id: string; revision_id: string },
