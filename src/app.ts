@@ -2,7 +2,14 @@ import { hostname } from 'node:os';
 import { openAccessControl } from './app/auth.ts';
 import type { AppContext } from './app/context.ts';
 import { openCustomApp, postInProcess } from './app/custom-app.ts';
-import { type Extensions, OWNED_DATA, openExtensions, pageOf, sectionsOfServer } from './app/extensions.ts';
+import {
+  type Extensions,
+  enabledNames,
+  OWNED_DATA,
+  openExtensions,
+  pageOf,
+  sectionsOfServer,
+} from './app/extensions.ts';
 import { openFoundation } from './app/foundation.ts';
 import { openGraphs } from './app/graphs.ts';
 import { resolveClientHost } from './app/host-lookups.ts';
@@ -184,7 +191,11 @@ function coreOf(
   } satisfies Core['apps'];
   const root = place?.server_root ?? context.config.root;
   const session_secrets = place?.root?.secrets ?? context.storage.secrets;
-  return { ...context, services, root, hosts, apps, given, mask: context.output.mask, session_secrets };
+  return {
+    ...{ ...context, services, root, hosts, apps, given, session_secrets },
+    extensions: enabledNames(context.config),
+    mask: context.output.mask,
+  };
 }
 
 interface ProjectDeps extends Pick<AppContext, 'logger' | 'clock' | 'ids'> {

@@ -1,5 +1,5 @@
 import { flushCompileCache } from 'node:module';
-import { pageOf } from './app/extensions.ts';
+import { readyFields as extensionFields, pageOf } from './app/extensions.ts';
 import type { App, AppOptions } from './app.ts';
 import { applyEnvironment } from './config/env.ts';
 import type { Config } from './config/schema.ts';
@@ -203,7 +203,7 @@ function readyFields(config: Config, app: App, url: string): LogFields {
     ...(page !== undefined && { studio: `${base}${page}` }),
     ...(!config.http.disable_meta && { docs: `${base}/docs` }),
     graphs: app.graphs.ids.filter((id) => !failed.includes(id)).join(', '),
-    ...(config.deployments.root !== undefined && { root_deployment: config.deployments.root }),
+    ...extensionFields(config),
     ...(failed.length > 0 && { failed_graphs: failed.join(', ') }),
     storage: maskDatabaseUrl(config.storage.url),
     auth: authSummary(config),

@@ -165,14 +165,7 @@ function valuesFrom(file: string, name: RegExp): string[] {
   return [...(source.get(file) ?? '').matchAll(new RegExp(imports, 'gm'))].map((match) => match[1] as string);
 }
 
-/** What still ties deployments to the core: their section of the configuration. */
-const STILL_TIED = [
-  'config/load.ts -> extensions/deployments/section.ts',
-  'config/schema.ts -> extensions/deployments/section.ts',
-];
-
 function mayImport(from: string, to: string): boolean {
-  if (STILL_TIED.includes(`${from} -> ${to}`)) return true;
   if (folderOf(from) === 'extensions') return mayExtensionImport(from, to);
   if (to === 'extensions/extension.ts')
     return folderOf(from) === 'app' || from === 'hosts/host/extensions.ts';

@@ -2,6 +2,7 @@ import type { Authenticate } from '../auth/authenticate.ts';
 import type { Config } from '../config/schema.ts';
 import { sectionOf } from '../config/section.ts';
 import { closeAll } from '../core/lifecycle.ts';
+import type { LogFields } from '../core/logger.ts';
 import type {
   Contribution,
   Core,
@@ -57,6 +58,16 @@ export function pageOf(config: Config, known?: readonly Extension[]): string | u
   return enabled(config, known)
     .find(({ page }) => page)
     ?.page?.(config);
+}
+
+/** What the log says of extensions when the server is ready. */
+export function readyFields(config: Config): LogFields {
+  return Object.assign({}, ...enabled(config).map((extension) => extension.readyFields?.(config)));
+}
+
+/** Names of the extensions that are on. */
+export function enabledNames(config: Config): readonly string[] {
+  return enabled(config).map(({ name }) => name);
 }
 
 /** Code of the project that extensions load. */

@@ -12,7 +12,7 @@ export interface Variable {
 }
 
 /**
- * Every variable that the server reads (contract §15). Precedence: flags, variables, file. If two set the same key, the
+ * Every variable that the core reads (contract §15); extensions have some of their own. Precedence: flags, variables, file. If two set the same key, the
  * later line wins: blocks precede their members, general names precede specific ones.
  */
 export const VARIABLES: readonly Variable[] = [
@@ -24,8 +24,6 @@ export const VARIABLES: readonly Variable[] = [
   { name: 'LANGGRAPH_AUTH', key: 'auth', json: true },
   { name: 'LANGGRAPH_ENCRYPTION', key: 'encryption', json: true },
   { name: 'LANGGRAPH_WEBHOOKS', key: 'webhooks', json: true },
-  { name: 'LANGGRAPH_UI', key: 'ui', json: true },
-  { name: 'LANGGRAPH_UI_CONFIG', key: 'ui_config', json: true },
   { name: 'LANGGRAPH_SERVER_HOST', key: 'server.host' },
   { name: 'PORT', key: 'server.port' },
   { name: 'LANGGRAPH_SERVER_PORT', key: 'server.port', note: 'Overrides `PORT`.' },
@@ -54,8 +52,6 @@ export const VARIABLES: readonly Variable[] = [
   { name: 'RESUMABLE_STREAM_TTL_SECONDS', key: 'runs.stream_ttl_seconds' },
   { name: 'AGENT_SERVER_RECORD', key: 'runs.record' },
   { name: 'AGENT_SERVER_HOSTS', key: 'hosts.count' },
-  { name: 'AGENT_SERVER_DEPLOYMENTS', key: 'deployments.enabled' },
-  { name: 'AGENT_SERVER_ROOT_DEPLOYMENT', key: 'deployments.root' },
   { name: 'FF_CRONS_ENABLED', key: 'crons.enabled' },
   { name: 'MOUNT_PREFIX', key: 'http.mount_prefix' },
   { name: 'CORS_CONFIG', key: 'http.cors', json: true },

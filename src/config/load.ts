@@ -1,8 +1,7 @@
 import { basename, dirname, resolve } from 'node:path';
 import { isObject, type JsonObject } from '../core/json.ts';
-import { Deployments } from '../extensions/deployments/section.ts';
-import { ConfigFile } from './config-file.ts';
-import { type Environment, processEnvironment, VARIABLES, withVariables } from './env.ts';
+import { ALL_VARIABLES, ConfigFile, servesWithoutGraphs } from './config-file.ts';
+import { type Environment, processEnvironment, withVariables } from './env.ts';
 import { ConfigError, ConfigIssues } from './errors.ts';
 import { envFilePath, findConfigFile, isTooDeep, readConfigFile, readEnvFile, TOO_DEEP } from './files.ts';
 import { fromLanggraphJson, ignoredKeys } from './langgraph-json.ts';
@@ -42,7 +41,7 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   const root = file === undefined ? resolve(sources.cwd) : dirname(file);
   const problems = new ConfigIssues(file === undefined ? 'configuration' : basename(file));
   const { document, variables, warnings, dotenv } = await readSources(sources, file, root, problems);
-  if (file === undefined && document['graphs'] === undefined && !hasDeployments(document)) {
+  if (file === undefined && document['graphs'] === undefined && !servesWithoutGraphs(document)) {
     throw new ConfigError([
       `no configuration: ${root} has neither agent.config.yaml nor langgraph.json; name a file with --config`,
     ]);
@@ -57,11 +56,6 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
     warnings: [...warnings, ...unsupportedKeys(document)],
     files: [file, dotenv].filter((path) => path !== undefined),
   };
-}
-
-/** A server of deployments needs neither a file nor graphs. */
-function hasDeployments({ deployments }: JsonObject): boolean {
-  return isObject(deployments) && Deployments.shape.enabled.safeParse(deployments['enabled']).data === true;
 }
 
 /** Merges file, environment and flags into the document for the schema. */
@@ -109,10 +103,6 @@ function toConfig(
   return {
     ...values,
     storage: { ...storage, url: absoluteUrl(storage, place.root) },
-    deployments: {
-      ...values.deployments,
-      folder: resolve(place.root, storage.folder ?? '', values.deployments.folder),
-    },
     webhooks: { ...(webhooks ?? Webhooks.parse({})), https: httpsRule(webhooks) },
     assistants: values.assistants ?? {},
     graphs: Object.entries(graphs).map(([graph_id, graph]) => graphSpec(graph_id, graph)),
@@ -154,7 +144,7 @@ function deepFreeze<T>(value: T): T {
 
 /** Applies the known variables to the document. An empty variable counts as unset. */
 function applyVariables(document: JsonObject, environment: Environment, problems: ConfigIssues): void {
-  for (const { name, key, json } of VARIABLES) {
+  for (const { name, key, json } of ALL_VARIABLES) {
     const value = environment[name];
     if (!value) continue;
     problems.recordSource(key, name);

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { isLoopback } from '../core/loopback.ts';
-import { Deployments } from '../extensions/deployments/section.ts';
 import { type Section, sectionsBelow } from './section.ts';
 import { Auth } from './sections/auth.ts';
 import { uncountedBudget } from './sections/budgets.ts';
@@ -13,12 +12,28 @@ import { Checkpointer, Encryption, Storage, Store } from './sections/storage.ts'
 import { Usage } from './sections/usage.ts';
 import { group, mustBe, text } from './value-types.ts';
 
-/**
- * Keys of the configuration file with their defaults. Names follow langgraph.json where it has an equivalent. Values of the
- * sections, which belong to extensions, are read by `sectionOf`.
- */
-export function configFile(sections: readonly Section[]) {
-  return keys(sections).superRefine(checkTogether);
+/** What extensions add to the configuration file. */
+export interface ConfigParts {
+  /** Their values are read by `sectionOf`. */
+  readonly sections: readonly Section[];
+  /** What is wrong with values that involve several keys. */
+  checkTogether(config: ConfigValues): readonly ConfigProblem[];
+  /** Whether a server with this configuration needs no graphs of its own. */
+  servesWithoutGraphs(config: object): boolean;
+}
+
+/** A value that the configuration must not have together with its others. */
+export interface ConfigProblem {
+  readonly path: string[];
+  readonly message: string;
+}
+
+/** Keys of the configuration file with their defaults. Names follow langgraph.json where it has an equivalent. */
+export function configFile(parts: ConfigParts) {
+  return keys(parts.sections).superRefine((config, context) => {
+    for (const problem of [...problemsOf(config, parts), ...parts.checkTogether(config)])
+      context.addIssue({ code: 'custom', ...problem });
+  });
 }
 
 function keys(sections: readonly Section[]) {
@@ -53,7 +68,6 @@ function keys(sections: readonly Section[]) {
     runs: Runs.prefault({}),
     usage: Usage.prefault({}),
     hosts: Hosts.prefault({}),
-    deployments: Deployments.prefault({}),
     crons: Crons.prefault({}),
     http: group({ ...Http.shape, ...below('http') }).prefault({}),
     log: Log.prefault({}),
@@ -68,65 +82,32 @@ function keys(sections: readonly Section[]) {
 }
 
 /** Rules that involve several keys. */
-function checkTogether(config: ConfigValues, context: z.RefinementCtx): void {
-  const { server, storage, auth, assistants = {}, runs, usage } = config;
-  const { host, api_keys, role } = server;
-  if (role !== 'all' && storage.url.startsWith('sqlite:')) {
+function problemsOf(config: ConfigValues, parts: ConfigParts): ConfigProblem[] {
+  const { server, storage, assistants = {}, runs, usage, graphs } = config;
+  const problems: ConfigProblem[] = [];
+  if (server.role !== 'all' && storage.url.startsWith('sqlite:')) {
     const message = `must be all with SQLite, which allows one process; other roles require PostgreSQL (storage.url)`;
-    context.addIssue({ code: 'custom', path: ['server', 'role'], message });
+    problems.push({ path: ['server', 'role'], message });
   }
-  const graphs = graphsIssue(config);
-  if (graphs) context.addIssue({ code: 'custom', ...graphs });
-  if (config.deployments.enabled && role !== 'all') {
-    const message = 'requires server.role: all, because one process builds and serves';
-    context.addIssue({ code: 'custom', path: ['deployments', 'enabled'], message });
-  }
+  if (Object.keys(graphs).length === 0 && !parts.servesWithoutGraphs(config))
+    problems.push({ path: ['graphs'], message: 'must name at least one graph' });
   const uncounted = uncountedBudget(runs, usage.prices);
-  if (uncounted) context.addIssue({ code: 'custom', ...uncounted });
+  if (uncounted) problems.push(uncounted);
   for (const [name, { recursion_limit = 0 }] of Object.entries(assistants)) {
     if (recursion_limit <= runs.max_recursion_limit) continue;
     const message = `must not be above runs.max_recursion_limit, which is ${runs.max_recursion_limit}`;
-    context.addIssue({ code: 'custom', path: ['assistants', name, 'recursion_limit'], message });
+    problems.push({ path: ['assistants', name, 'recursion_limit'], message });
   }
-  const hasAuthentication =
-    api_keys.length > 0 || auth.required || auth.path !== undefined || auth.jwt !== undefined;
-  if (hasAuthentication) return;
-  // The install scripts of any package reach the server's port from its own machine.
-  if (config.deployments.enabled) {
-    const message = 'requires authentication: set AGENT_SERVER_API_KEYS (or server.api_keys)';
-    context.addIssue({ code: 'custom', path: ['deployments', 'enabled'], message });
-  }
-  if (isLoopback(host)) return;
-  context.addIssue({
-    code: 'custom',
-    path: ['server', 'host'],
-    message:
-      'other machines could reach this address without authentication. Set AGENT_SERVER_API_KEYS ' +
-      '(or server.api_keys), or serve this machine only with --host 127.0.0.1',
-  });
+  if (hasAuthentication(config) || isLoopback(server.host)) return problems;
+  const message =
+    'other machines could reach this address without authentication. Set AGENT_SERVER_API_KEYS ' +
+    '(or server.api_keys), or serve this machine only with --host 127.0.0.1';
+  return [...problems, { path: ['server', 'host'], message }];
 }
 
-/**
- * A server may have no graphs of its own if it serves deployments; the root serves either its graphs or one
- * deployment.
- */
-function graphsIssue({
-  graphs,
-  deployments,
-}: {
-  readonly graphs: object;
-  readonly deployments: z.output<typeof Deployments>;
-}) {
-  const hasGraphs = Object.keys(graphs).length > 0;
-  const { enabled, root } = deployments;
-  if (!hasGraphs && !enabled) return { path: ['graphs'], message: 'must name at least one graph' };
-  if (root === undefined) return undefined;
-  const path = ['deployments', 'root'];
-  if (!enabled) return { path, message: 'requires deployments.enabled' };
-  if (!hasGraphs) return undefined;
-  const message =
-    'cannot be combined with graphs, which would be unreachable: remove one of the two, or deploy the graphs as well';
-  return { path, message };
+/** Whether callers must authenticate. */
+export function hasAuthentication({ server, auth }: Pick<ConfigValues, 'server' | 'auth'>): boolean {
+  return server.api_keys.length > 0 || auth.required || auth.path !== undefined || auth.jwt !== undefined;
 }
 
 export type ConfigValues = z.output<ReturnType<typeof keys>>;
@@ -150,7 +131,6 @@ export interface Config
       | 'runs'
       | 'usage'
       | 'hosts'
-      | 'deployments'
       | 'crons'
       | 'http'
       | 'log'

@@ -2,8 +2,10 @@ import type { CreateApp, Foundation, FoundationOptions, RootPlace } from '../app
 import type { Companion, ReplaceableApp } from '../app/replaceable-app.ts';
 import type { Authenticate } from '../auth/authenticate.ts';
 import type { Command } from '../cli/command.ts';
-import type { Config } from '../config/schema.ts';
+import type { Variable } from '../config/env.ts';
+import type { Config, ConfigProblem, ConfigValues } from '../config/schema.ts';
 import type { Section } from '../config/section.ts';
+import type { LogFields } from '../core/logger.ts';
 import type { MaskSecrets } from '../core/mask-secrets.ts';
 import type { ServerConnection } from '../hosts/host/connection.ts';
 import type { Asking } from '../hosts/pool/ask.ts';
@@ -27,11 +29,19 @@ export interface Extension {
   readonly name: string;
   /** Its keys of the configuration file. */
   readonly sections?: readonly Section[];
+  /** Environment variables that set keys of its sections. */
+  readonly variables?: readonly Variable[];
+  /** What is wrong with values of its sections together with other keys. */
+  checkTogether?(config: ConfigValues): readonly ConfigProblem[];
+  /** Whether a server with this configuration, as written or complete, needs no graphs of its own. */
+  servesWithoutGraphs?(config: object): boolean;
   isEnabled(config: Config): boolean;
   /** Body of the 404 for a path that it would serve if it were on; clients display it. `undefined`: not its path. */
   offAnswer?(path: string): object | undefined;
   /** Where its pages for people are, below the mount prefix; browsers that open the root are sent there. At most one has it. */
   page?(config: Config): string;
+  /** What the log says of it when the server is ready. */
+  readyFields?(config: Config): LogFields;
   /** What it owns in the database, also while it is off. */
   readonly data?: OwnedData;
   /** Further databases of the same schema that it has; none while it is off. */
@@ -112,6 +122,8 @@ export interface HostCore {
 /** What an extension may use of the core. */
 export interface Core extends ServiceContext {
   readonly config: Config;
+  /** Names of the extensions that are on. */
+  readonly extensions: readonly string[];
   /** Project folder of the server, from which optional libraries are loaded. */
   readonly root: string;
   /** Masks secrets in what is sent elsewhere. */

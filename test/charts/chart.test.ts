@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { VARIABLES } from '../../src/config/env.ts';
+import { ALL_VARIABLES } from '../../src/config/config-file.ts';
 import { CHART, helm, manifestOf, named, rendered } from './rendered.ts';
 
 const ON_POSTGRES = { database: 'postgres', 'autoscaling.enabled': true, 'ingress.enabled': true };
@@ -37,7 +37,7 @@ test('the server reads every variable that the chart sets', async () => {
   const pods = manifests.filter(({ kind }) => kind === 'Deployment').map(({ spec }) => spec.template.spec);
   const set = pods.flatMap(({ containers }) => containers[0].env as { name: string; value: string }[]);
 
-  const known = new Set(VARIABLES.map(({ name }) => name));
+  const known = new Set(ALL_VARIABLES.map(({ name }) => name));
   expect(set.map(({ name }) => name).filter((name) => !known.has(name))).toEqual([]);
   expect(set.filter(({ name }) => name === 'AGENT_SERVER_ROLE').map(({ value }) => value)).toEqual([
     'api',

@@ -29,15 +29,6 @@ test('a server with a key may listen on every address', async () => {
   expect(config.server.api_keys).toEqual(['one', 'two']);
 });
 
-test('deployments require authentication, even on loopback', async () => {
-  const yaml = `${GRAPHS}deployments: { enabled: true }`;
-  expect(await problemsOf(yaml)).toEqual([
-    expect.stringContaining('deployments.enabled: requires authentication'),
-  ]);
-  expect(await problemsOf(`${yaml}\nserver: { api_keys: one }`)).toEqual([]);
-  expect(await problemsOf(`${yaml}\nauth: { required: true }`)).toEqual([]);
-});
-
 test('an empty list of keys counts as a server without keys', async () => {
   const yaml = `${GRAPHS}server: { host: 0.0.0.0, api_keys: "\${KEYS:-}" }`;
 

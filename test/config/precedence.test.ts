@@ -148,17 +148,6 @@ test('a relative SQLite path is resolved against the data folder, and other URLs
   expect(await urlOf('postgres://me@db/agents')).toBe('postgres://me@db/agents');
 });
 
-test('deployments are stored in the data folder, unless their folder is an absolute path', async () => {
-  const environment = { AGENT_SERVER_DATA_DIR: '/data' };
-  const inData = (await load(GRAPHS, { environment })).config;
-  const elsewhere = (await load(`${GRAPHS}deployments: { folder: /srv }`, { environment })).config;
-  const { root, deployments } = (await load(GRAPHS)).config;
-
-  expect(inData.deployments.folder).toBe('/data/.agent-server/deployments');
-  expect(elsewhere.deployments.folder).toBe('/srv');
-  expect(deployments.folder).toBe(join(root, '.agent-server/deployments'));
-});
-
 test('threads are kept unless the configuration or the environment sets a TTL', async () => {
   expect((await load(GRAPHS)).config.checkpointer.ttl).toEqual({
     strategy: 'delete',

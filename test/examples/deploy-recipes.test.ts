@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { VARIABLES } from '../../src/config/env.ts';
+import { ALL_VARIABLES } from '../../src/config/config-file.ts';
 import { failure } from '../support/naming.ts';
 import { needs } from '../support/needs.ts';
 import { PROGRAM } from '../support/program.ts';
@@ -22,7 +22,7 @@ const FOREIGN = ['NODE_ENV', 'MALLOC_ARENA_MAX', 'POSTGRES_USER', 'POSTGRES_PASS
 
 test('the server reads every variable of the deployment recipes', () => {
   const text = readFileSync(join(ROOT, PAGE), 'utf8');
-  const known = new Set([...VARIABLES.map(({ name }) => name), ...FOREIGN]);
+  const known = new Set([...ALL_VARIABLES.map(({ name }) => name), ...FOREIGN]);
   const named = [...text.matchAll(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g)].map(([name]) => name);
 
   expect(named.length).toBeGreaterThan(20);

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/all-commands.ts';
-import { VARIABLES } from '../../src/config/env.ts';
+import { ALL_VARIABLES } from '../../src/config/config-file.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { project } from '../support/project.ts';
 import { blocksOf, ROOT } from './blocks.ts';
@@ -56,7 +56,7 @@ test('the server reads every variable of docs/migrate.md', () => {
   const [, list = ''] = /official names and meanings: ([\s\S]*?)\.\n/.exec(read('docs/migrate.md')) ?? [];
   const named = [...list.matchAll(/`([A-Z_]+)`/g)].map(([, name = '']) => name);
   expect(named.sort()).toEqual(
-    VARIABLES.map(({ name }) => name)
+    ALL_VARIABLES.map(({ name }) => name)
       .filter((name) => !name.startsWith('AGENT_SERVER_') && name !== 'LANGGRAPH_AES_FALLBACK_KEYS')
       .sort(),
   );

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Client } from '@langchain/langgraph-sdk';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { VARIABLES } from '../../src/config/env.ts';
+import { ALL_VARIABLES } from '../../src/config/config-file.ts';
 import { postgresSchema, TEST_POSTGRES_URI } from '../support/postgres-schema.ts';
 import { inShell, onlyBlock, ROOT } from './blocks.ts';
 import { started } from './started.ts';
@@ -83,7 +83,7 @@ test('example for PostgreSQL: the containers are two API servers, two workers, a
   expect(services.pgbouncer.environment).toMatchObject({ DB_NAME: POSTGRES_DB, POOL_MODE: 'transaction' });
   expect(Number(services.pgbouncer.environment.MAX_CLIENT_CONN)).toBeGreaterThan(roles.length * 20);
   expect(Number.parseInt(stop_grace_period, 10)).toBeGreaterThan(180);
-  const known = new Set(VARIABLES.map(({ name }) => name));
+  const known = new Set(ALL_VARIABLES.map(({ name }) => name));
   expect(Object.keys(environment).filter((name) => !known.has(name))).toEqual([]);
   expect(Object.keys(volumes)).toEqual(['database']);
 });

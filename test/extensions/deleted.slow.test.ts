@@ -10,9 +10,7 @@ import { startServer } from '../support/server.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const ALL = readdirSync(join(ROOT, 'src/extensions'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name)
-  // The configuration and backups still know it: see STILL_TIED in test/architecture.test.ts.
-  .filter((name) => name !== 'deployments');
+  .map(({ name }) => name);
 
 /** Deletes the folders of extensions, and what names them in the list. */
 async function sourcesWithout(names: readonly string[]): Promise<CopiedSources> {

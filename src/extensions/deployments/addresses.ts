@@ -1,4 +1,5 @@
 import type { Config } from '../../config/schema.ts';
+import { deploymentSettings } from './section.ts';
 
 /** Path at which this server serves a deployment. */
 export function pathOfDeployment({ http }: Pick<Config, 'http'>, name: string): string {
@@ -7,5 +8,6 @@ export function pathOfDeployment({ http }: Pick<Config, 'http'>, name: string): 
 
 /** The path shown to clients; the root for a deployment that is also served there. */
 export function publicPath(config: Config, name: string): string {
-  return name === config.deployments.root ? (config.http.mount_prefix ?? '') : pathOfDeployment(config, name);
+  const { root } = deploymentSettings(config);
+  return name === root ? (config.http.mount_prefix ?? '') : pathOfDeployment(config, name);
 }

@@ -10,6 +10,7 @@ import { deploymentPages } from './routes/pages.ts';
 import { deployKeyRoutes, repositoryTokenRoutes } from './routes/repositories.ts';
 import { deploymentLogRoutes, revisionExplainRoutes, revisionRoutes } from './routes/revisions.ts';
 import { deploymentUploadRoutes } from './routes/uploads.ts';
+import { deploymentSettings } from './section.ts';
 import type { BuildRevision } from './services/builder.ts';
 import { deploymentServices } from './services/deployment-services.ts';
 import { openDeployments } from './serving/data-plane.ts';
@@ -36,7 +37,7 @@ export async function openContribution({ config, given, ...core }: Core): Promis
   const storage = { ...core.storage, ...deploymentStorage(core.storage.database.db) };
   const build = given['deployments'] as BuildRevision | undefined;
   const { plane, dispatch, ...companion } = await openDeployments(config, { ...core, storage, build });
-  const { allow_local_sources, poll_seconds, folder } = config.deployments;
+  const { allow_local_sources, poll_seconds, folder } = deploymentSettings(config);
   const services = deploymentServices({
     ...core,
     ...storage,

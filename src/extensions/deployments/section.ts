@@ -1,8 +1,19 @@
+import { resolve } from 'node:path';
+import type { z } from 'zod';
+import type { Variable } from '../../config/env.ts';
+import {
+  type Config,
+  type ConfigProblem,
+  type ConfigValues,
+  hasAuthentication,
+} from '../../config/schema.ts';
+import { sectionOf } from '../../config/section.ts';
 import { boolean, group, integer, text } from '../../config/value-types.ts';
+import { isObject } from '../../core/json.ts';
 import { DEPLOYMENT_NAME } from './schemas/deployments.ts';
 
 /** Limits on building deployments, and how they are served. */
-export const Deployments = group({
+const Deployments = group({
   enabled: boolean()
     .default(false)
     .describe(
@@ -68,3 +79,47 @@ export const Deployments = group({
       "Allows `file:` URLs as sources: anyone who may deploy can then read this machine's repositories.",
     ),
 });
+
+export const DEPLOYMENTS = { path: 'deployments', schema: Deployments.prefault({}) };
+
+export type DeploymentSettings = z.output<typeof Deployments>;
+
+/** The value of the section, with the absolute path of the folder. */
+export function deploymentSettings(config: Pick<Config, 'root' | 'storage'>): DeploymentSettings {
+  const settings = sectionOf(config, DEPLOYMENTS);
+  return { ...settings, folder: resolve(config.root, config.storage.folder ?? '', settings.folder) };
+}
+
+/** Whether a configuration, as written or complete, enables deployments. */
+export function enablesDeployments(config: object): boolean {
+  const written = isObject(config) ? config['deployments'] : undefined;
+  return isObject(written) && Deployments.shape.enabled.safeParse(written['enabled']).data === true;
+}
+
+/** What is wrong with the section together with other keys. */
+export function deploymentProblems(config: ConfigValues): ConfigProblem[] {
+  const { enabled, root } = sectionOf(config, DEPLOYMENTS);
+  const hasGraphs = Object.keys(config.graphs).length > 0;
+  const problems: ConfigProblem[] = [];
+  const add = (key: keyof DeploymentSettings, message: string) =>
+    problems.push({ path: ['deployments', key], message });
+  if (enabled && config.server.role !== 'all')
+    add('enabled', 'requires server.role: all, because one process builds and serves');
+  // The install scripts of any package reach the server's port from its own machine.
+  if (enabled && !hasAuthentication(config))
+    add('enabled', 'requires authentication: set AGENT_SERVER_API_KEYS (or server.api_keys)');
+  if (root === undefined) return problems;
+  // The root serves either the graphs of the server or one deployment.
+  if (!enabled && hasGraphs) add('root', 'requires deployments.enabled');
+  if (enabled && hasGraphs)
+    add(
+      'root',
+      'cannot be combined with graphs, which would be unreachable: remove one of the two, or deploy the graphs as well',
+    );
+  return problems;
+}
+
+export const VARIABLES: readonly Variable[] = [
+  { name: 'AGENT_SERVER_DEPLOYMENTS', key: 'deployments.enabled' },
+  { name: 'AGENT_SERVER_ROOT_DEPLOYMENT', key: 'deployments.root' },
+];

@@ -1,11 +1,12 @@
 import type { Config } from '../../config/schema.ts';
 import { sectionOf } from '../../config/section.ts';
 import type { Extension } from '../extension.ts';
-import { BUNDLES, COMPONENTS, DISABLED } from './settings.ts';
+import { BUNDLES, COMPONENTS, DISABLED, VARIABLES } from './settings.ts';
 
 export const generativeUi: Extension = {
   name: 'generative-ui',
   sections: [DISABLED, COMPONENTS, BUNDLES],
+  variables: VARIABLES,
   isEnabled: (config) => !sectionOf(config, DISABLED),
   projectCode(config) {
     const { shared } = sectionOf(config, BUNDLES);

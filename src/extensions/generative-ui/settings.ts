@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Variable } from '../../config/env.ts';
 import { boolean, group, mustBe, stringList, text } from '../../config/value-types.ts';
 
 export const DISABLED = {
@@ -23,3 +24,8 @@ export const BUNDLES = {
       .describe('Modules that the page provides, besides React and the SDK, and that are not bundled.'),
   }).prefault({}),
 };
+
+export const VARIABLES: readonly Variable[] = [
+  { name: 'LANGGRAPH_UI', key: 'ui', json: true },
+  { name: 'LANGGRAPH_UI_CONFIG', key: 'ui_config', json: true },
+];

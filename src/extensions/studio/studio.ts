@@ -7,12 +7,20 @@ import { studioSessions } from './sessions.ts';
 import { STUDIO } from './settings.ts';
 
 /** Sessions are a way to authenticate; the pages are files. */
-export function openStudio({ config, access, session_secrets, clock, ids, logger }: Core): Contribution {
+export function openStudio({
+  config,
+  extensions,
+  access,
+  session_secrets,
+  clock,
+  ids,
+  logger,
+}: Core): Contribution {
   const { path, read_only, trace_url } = sectionOf(config, STUDIO);
   const { authenticate, has_users, identityForUser } = access;
   const secrets = session_secrets;
   const sessions = studioSessions({ secrets, identityForUser, read_only, trace_url, clock, ids });
-  const has_deployments = config.deployments.enabled;
+  const has_deployments = extensions.includes('deployments');
   const { currency } = config.usage;
   const { body_limit } = config.server;
   const studio = studioService({

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { deploymentSettings } from '../../../src/extensions/deployments/section.ts';
 import { deploymentData } from '../../../src/extensions/deployments/storage/owned-files.ts';
 import { backupDatabase } from '../../../src/extensions/operations/backup/backup.ts';
 import { restoreDatabase } from '../../../src/extensions/operations/backup/restore.ts';
@@ -17,7 +18,7 @@ async function temporaryFolder() {
 
 const placeOf = ({ config }: Awaited<ReturnType<typeof openDeploymentServer>>) => ({
   url: config.storage.url,
-  files: [{ name: 'deployments', ...deploymentData(config.deployments.folder) }],
+  files: [{ name: 'deployments', ...deploymentData(deploymentSettings(config).folder) }],
 });
 
 test('a backup of a running server contains its deployments, and another machine continues from it', async () => {
@@ -58,7 +59,7 @@ test('a backup of a running server contains its deployments, and another machine
   renameSync(`${data}-moved`, data);
   await restoreDatabase({ file, ...place, force: true });
   await expect(restoreDatabase({ file, ...place })).rejects.toThrow('replace it with --force');
-  expect(existsSync(join(restored.config.deployments.folder, 'apps/kept/builds'))).toBe(false);
+  expect(existsSync(join(deploymentSettings(restored.config).folder, 'apps/kept/builds'))).toBe(false);
 
   await using server = await openDeploymentServer({ folder: elsewhere.path });
   await until('it was built again and serves', async () => (await server.run('kept')).status === 200, 60_000);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { raw } from '../../../src/db/sql.ts';
+import { deploymentSettings } from '../../../src/extensions/deployments/section.ts';
 import { openTarget } from '../../../src/extensions/operations/copy/databases.ts';
 import { KEY, openDeploymentServer, projectThat } from '../../support/deployments.ts';
 import { TEST_KEY } from '../../support/encryption.ts';
@@ -41,7 +42,7 @@ test('key rotation and the doctor cover the databases of deployments', async () 
   if (!server.config.storage.url.startsWith('sqlite:')) return;
   {
     await using db = await openTarget(
-      `sqlite:${join(server.config.deployments.folder, 'apps/kept/data.sqlite')}`,
+      `sqlite:${join(deploymentSettings(server.config).folder, 'apps/kept/data.sqlite')}`,
     );
     await db.run(raw('drop index runs_thread'));
   }

@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { deploymentSettings } from '../../../src/extensions/deployments/section.ts';
 import { openDeploymentServer, projectThat } from '../../support/deployments.ts';
 
 test('a deployment can be deleted while its canary is promoted or ended, and its name can be used again', async () => {
   await using server = await openDeploymentServer();
-  const names = () => readdir(join(server.config.deployments.folder, 'apps'));
+  const names = () => readdir(join(deploymentSettings(server.config).folder, 'apps'));
   const body = { assistant_id: 'agent', input: {}, if_not_exists: 'create' };
   for (const verbs of [
     ['promote', 'delete'],

@@ -3,6 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { DeploymentHealth } from '../../../src/extensions/deployments/schemas/health.ts';
+import { deploymentSettings } from '../../../src/extensions/deployments/section.ts';
 import { RevisionError } from '../../../src/extensions/deployments/services/builder.ts';
 import { openDeploymentServer, projectThat } from '../../support/deployments.ts';
 import { gatedProject } from '../../support/gated-project.ts';
@@ -100,7 +101,7 @@ test('after a restart, the health of a deployment says why it cannot serve', asy
     expect(await before.deploy(id, projectThat(name))).toMatchObject({ status: 'DEPLOYED' });
   }
   await before.close();
-  const { folder } = before.config.deployments;
+  const { folder } = deploymentSettings(before.config);
   const inBuild = (name: string, file: string) =>
     globSync(join(folder, `apps/${name}/builds/*/source/${file}`))[0] as string;
   await rm(inBuild('unreadable', 'langgraph.json'));

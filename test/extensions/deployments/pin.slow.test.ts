@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { deploymentSettings } from '../../../src/extensions/deployments/section.ts';
 import { type Files, openDeploymentServer } from '../../support/deployments.ts';
 import { naming } from '../../support/naming.ts';
 import { until } from '../../support/until.ts';
@@ -85,7 +86,7 @@ test('an unneeded earlier revision stops and is started again on demand; threads
   expect(await said(server, old)).toBe('one');
   await until('it has ended again', async () => (await running()) === 1, 60_000);
 
-  const builds = join(server.config.deployments.folder, 'apps/agent/builds');
+  const builds = join(deploymentSettings(server.config).folder, 'apps/agent/builds');
   await rm(join(builds, first.id), { recursive: true });
   const path = `/deployments/agent/threads/${old}/runs`;
   const [run] = (await server.get(path)).body;

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { Client } from '@langchain/langgraph-sdk';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
+import { deploymentSettings } from '../../../src/extensions/deployments/section.ts';
 import { passHandOver, threeSteps } from '../../support/deployment-process.ts';
 import { KEY, openDeploymentServer, projectThat } from '../../support/deployments.ts';
 import { failure, naming } from '../../support/naming.ts';
@@ -205,7 +206,7 @@ test('a server with graphs refuses a root deployment', async () => {
   const load = (environment: Record<string, string>) => loadConfig({ cwd: empty.root, environment });
   const enabled = { AGENT_SERVER_API_KEYS: KEY, AGENT_SERVER_DEPLOYMENTS: 'true' };
   const { config } = await load({ ...enabled, AGENT_SERVER_ROOT_DEPLOYMENT: 'agent' });
-  expect([config.graphs, config.deployments.root]).toEqual([[], 'agent']);
+  expect([config.graphs, deploymentSettings(config).root]).toEqual([[], 'agent']);
   await expect(load({ AGENT_SERVER_ROOT_DEPLOYMENT: 'agent' })).rejects.toThrow('no configuration');
   await expect(load({ ...enabled, AGENT_SERVER_ROOT_DEPLOYMENT: 'Agent!' })).rejects.toThrow(
     failure(Error, 'AGENT_SERVER_ROOT_DEPLOYMENT: deployments.root: ', 63),

@@ -9,6 +9,7 @@ import { literalAddress } from '../../../services/webhooks/webhook-url.ts';
 import type { Apps } from '../../extension.ts';
 import type { BuildFailure } from '../build/build-failure.ts';
 import type { CheckAddress, Isolation } from '../build/request.ts';
+import { deploymentSettings } from '../section.ts';
 import { type BuildRevision, RevisionError } from '../services/builder.ts';
 import type { ResolveRef } from '../services/repository.ts';
 
@@ -32,7 +33,7 @@ export function openBuilder(
   config: Config,
   { clock, resolveHost }: ResolveHost & { clock: Clock },
 ): BuildRevision {
-  const { deployments: rules } = config;
+  const rules = deploymentSettings(config);
   const checkAddress = addressCheck(config, resolveHost);
   const checkEgress = egressCheck(checkAddress, processEnvironment());
   return async ({ source, log, onStep, signal, ...request }) => {
@@ -90,7 +91,7 @@ export function openResolver(
     try {
       const found = await resolveRef({
         source: { kind: 'git', url, ref, credentials },
-        allow_file_urls: config.deployments.allow_local_sources,
+        allow_file_urls: deploymentSettings(config).allow_local_sources,
         env: { ...processEnvironment() },
         scratch: await scratch(),
         ...{ checkAddress, signal },

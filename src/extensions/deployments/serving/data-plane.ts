@@ -10,6 +10,7 @@ import type { Storage } from '../../../storage/storage.ts';
 import type { Apps, Companion, Core } from '../../extension.ts';
 import { endBuildsIn } from '../build/process/end-processes.ts';
 import { diskUsage } from '../build/process/usage.ts';
+import { deploymentSettings } from '../section.ts';
 import type { BuildRevision } from '../services/builder.ts';
 import type { DataPlane, ServedRevision } from '../services/plane.ts';
 import type { DeploymentStorage } from '../storage/all-repositories.ts';
@@ -49,7 +50,8 @@ export interface Deployments extends Companion {
 
 export async function openDeployments(config: Config, context: DeploymentsContext): Promise<Deployments> {
   const { storage, access, apps, clock, ids, logger } = context;
-  const files = deploymentFiles(config.deployments.folder);
+  const settings = deploymentSettings(config);
+  const files = deploymentFiles(settings.folder);
   const slots = new Map<string, DeploymentSlot>();
   const databases = await openDatabases(config, { files, logger, onTaken: () => void close(0) });
   const folder = await takeFolder(config, databases);
@@ -61,7 +63,7 @@ export async function openDeployments(config: Config, context: DeploymentsContex
     const is_protected = access.authenticate !== undefined;
     const findPinned = () => pinnedRevisions(parts, name);
     const deps = { ...slotDeps, administrators: storage.apiKeys, is_protected, findPinned };
-    const isRoot = name === config.deployments.root;
+    const isRoot = name === settings.root;
     const slot = slots.get(name) ?? new DeploymentSlot(name, { ...deps, root: isRoot ? root : undefined });
     slots.set(name, slot);
     return slot;
@@ -148,12 +150,12 @@ async function closeIfDeleted(
 }
 
 function dispatchTo(
-  { http, deployments }: Config,
+  config: Config,
   page: string | undefined,
   find: (name: string) => DeploymentSlot | undefined,
 ) {
-  const prefix = http.mount_prefix ?? '';
-  return deploymentDispatch({ prefix, page, root: deployments.root, find });
+  const prefix = config.http.mount_prefix ?? '';
+  return deploymentDispatch({ prefix, page, root: deploymentSettings(config).root, find });
 }
 
 /** Kept revisions that threads may stay with; `undefined` if threads follow the active one. */
@@ -186,7 +188,7 @@ async function resume(parts: ResumeParts): Promise<void> {
   const { config, context, files, slotOf, isStopping } = parts;
   const { storage } = context;
   const rows = await storage.deployments.listActive();
-  const limit_ms = config.deployments.build_timeout_seconds * 1000;
+  const limit_ms = deploymentSettings(config).build_timeout_seconds * 1000;
   await Promise.all(
     rows.map(async (row) => {
       const revision = await servedRevision({ ...storage, files }, row, row.active_revision_id);
@@ -210,9 +212,11 @@ interface ResumeParts {
 
 /** Acquires the deployments of the database; on PostgreSQL another process may hold them. */
 function openDatabases(
-  { storage, deployments: { max_connections: each } }: Config,
+  config: Config,
   { logger, ...deps }: { files: DeploymentFiles; logger: Logger; onTaken: () => void },
 ): Promise<DeploymentDatabases> {
+  const { storage } = config;
+  const { max_connections: each } = deploymentSettings(config);
   return deploymentDatabases({
     ...{ url: storage.url, password_command: storage.password_command },
     connections: { server: storage.max_connections, each },
@@ -228,10 +232,10 @@ function openDatabases(
 }
 
 /** On PostgreSQL, a process that just lost the deployments of the database holds their folder for a moment longer. */
-async function takeFolder({ storage, deployments }: Config, databases: AsyncDisposable): Promise<Disposable> {
-  const wait_ms = sqlitePath(storage.url) === undefined ? FOLDER_WAIT_MS : 0;
+async function takeFolder(config: Config, databases: AsyncDisposable): Promise<Disposable> {
+  const wait_ms = sqlitePath(config.storage.url) === undefined ? FOLDER_WAIT_MS : 0;
   try {
-    return await lockFolder(deployments.folder, wait_ms);
+    return await lockFolder(deploymentSettings(config).folder, wait_ms);
   } catch (error) {
     await databases[Symbol.asyncDispose]();
     throw error;
@@ -252,22 +256,23 @@ function openWork(
   }: DeploymentsContext,
   { files, plane }: { files: DeploymentFiles; plane: DataPlane },
 ) {
+  const settings = deploymentSettings(config);
   const queue = deploymentQueue({
     ...{ ...storage, files, plane, clock, ids, logger, build },
     measure: diskUsage,
     bus,
-    rules: config.deployments,
+    rules: settings,
   });
   const scratch = lazy(files.emptyScratch);
   const polls = deploymentPolls({
     ...{ ...storage, ids, logger, resolve: openResolver(config, { scratch, ...apps }) },
     bus,
-    poll_seconds: config.deployments.poll_seconds,
+    poll_seconds: settings.poll_seconds,
   });
   return {
     /** Cleans up what a previous server process left behind. */
     async prepare(): Promise<void> {
-      await endBuildsIn(config.deployments.folder);
+      await endBuildsIn(settings.folder);
       await queue.takeOver();
       await finishDeletions({ ...storage, files, logger });
       await rebuildMissing({ ...storage, files, ids, logger });

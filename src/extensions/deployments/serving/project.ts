@@ -4,6 +4,7 @@ import { loadConfig } from '../../../config/load.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { Apps } from '../../extension.ts';
 import { pathOfDeployment } from '../addresses.ts';
+import { deploymentSettings } from '../section.ts';
 import type { ServedRevision } from '../services/plane.ts';
 import { checkFailure, reasonOf } from './check-failure.ts';
 
@@ -27,6 +28,7 @@ export async function deploymentConfig(
   const root = pathWithin(revision.folder, revision.built.root);
   const file = pathWithin(root, revision.built.config_file);
   const own = await load(root, file, revision);
+  const settings = deploymentSettings(server);
   refuseServerKeys(own);
   return {
     ...own,
@@ -35,7 +37,7 @@ export async function deploymentConfig(
     storage: {
       ...server.storage,
       url: database,
-      max_connections: server.deployments.max_connections,
+      max_connections: settings.max_connections,
       // The database belongs to this process alone: no other process migrates it or sends notifications.
       migrations: 'apply',
       notifications: 'off',
@@ -43,8 +45,7 @@ export async function deploymentConfig(
     encryption: server.encryption,
     runs: server.runs,
     usage: server.usage,
-    hosts: { ...server.hosts, count: server.deployments.hosts },
-    deployments: { ...server.deployments, enabled: false },
+    hosts: { ...server.hosts, count: settings.hosts },
     ...sectionsOfServer(server),
     log: server.log,
     metrics: server.metrics,

@@ -1,6 +1,7 @@
 import { closeAll } from '../../../core/lifecycle.ts';
 import { sleep, timeoutSignal, unlessAborted } from '../../../core/timers.ts';
 import type { MountedServer } from '../../../http/dispatch.ts';
+import { deploymentSettings } from '../section.ts';
 import { askAgain } from '../services/ask-again.ts';
 import type { DataPlane, DeploymentActivity, ServedRevision } from '../services/plane.ts';
 import { reasonOf } from './check-failure.ts';
@@ -45,7 +46,8 @@ export class DeploymentSlot {
       rule: () => serving.rule(),
     });
     const end = (served: Served) => apps.end(served);
-    const drain_ms = deps.server.deployments.drain_timeout_seconds * 1000;
+    const settings = deploymentSettings(deps.server);
+    const drain_ms = settings.drain_timeout_seconds * 1000;
     const retirement = new Retirement({ drain_ms, closing: this.#closing.signal, end, logger });
     const onDecided = () => void apps.wakeWorkers();
     this.#pins = new PinnedRevisions({
@@ -57,7 +59,7 @@ export class DeploymentSlot {
       serving: () => ({ folder: serving.current?.folder, canary_id: serving.canary?.revision_id }),
       waitedFor: () => apps.revisionsWaitedFor(),
       onChanged: onDecided,
-      idle_ms: deps.server.deployments.idle_timeout_seconds * 1000,
+      idle_ms: settings.idle_timeout_seconds * 1000,
       ...{ end, clock: deps.clock, logger },
     });
     const serving = new Serving({
