@@ -2,14 +2,7 @@ import { hostname } from 'node:os';
 import { openAccessControl } from './app/auth.ts';
 import type { AppContext } from './app/context.ts';
 import { openCustomApp, postInProcess } from './app/custom-app.ts';
-import {
-  type Extensions,
-  enabledNames,
-  OWNED_DATA,
-  openExtensions,
-  pageOf,
-  sectionsOfServer,
-} from './app/extensions.ts';
+import { type Extensions, OWNED_DATA, openExtensions, pageOf, sectionsOfServer } from './app/extensions.ts';
 import { openFoundation } from './app/foundation.ts';
 import { openGraphs } from './app/graphs.ts';
 import { resolveClientHost } from './app/host-lookups.ts';
@@ -181,7 +174,7 @@ function coreOf(
   context: AppContext,
   services: Services,
   { place, hosts, given }: OpenParts & Pick<Core, 'given'>,
-): Core {
+): Omit<Core, 'extensions'> {
   const apps = {
     create: createReplaceableApp,
     openFoundation: (config, options) => openFoundation(config, { ...options, owned: OWNED_DATA }),
@@ -191,11 +184,7 @@ function coreOf(
   } satisfies Core['apps'];
   const root = place?.server_root ?? context.config.root;
   const session_secrets = place?.root?.secrets ?? context.storage.secrets;
-  return {
-    ...{ ...context, services, root, hosts, apps, given, session_secrets },
-    extensions: enabledNames(context.config),
-    mask: context.output.mask,
-  };
+  return { ...context, services, root, hosts, apps, given, mask: context.output.mask, session_secrets };
 }
 
 interface ProjectDeps extends Pick<AppContext, 'logger' | 'clock' | 'ids'> {

@@ -41,7 +41,7 @@ const FOLDERS: Readonly<Record<string, string[][]>> = {
     ['conversation'],
     ['threads'],
     ['runs'],
-    ['assistants', 'webhooks', 'idempotency', 'usage'],
+    ['assistants', 'webhooks', 'idempotency'],
     ['pagination'],
   ],
   hosts: [['host', 'pool'], ['protocol']],
@@ -73,7 +73,7 @@ const FOLDERS: Readonly<Record<string, string[][]>> = {
     ['encryption'],
     ['queue'],
     ['threads'],
-    ['crons', 'checkpoints', 'usage'],
+    ['crons', 'checkpoints'],
     ['runs'],
     ['webhooks', 'assistants', 'store'],
     ['access', 'search', 'idempotency', 'notifications', 'overview'],
@@ -84,7 +84,7 @@ const FOLDERS: Readonly<Record<string, string[][]>> = {
 /** What the core of the core must not know, in a comment either: the nouns of extensions. */
 const FOREIGN = {
   folders: /^(storage\/queue|services\/runs|workers|events)\//,
-  nouns: /a2a|mcp|budget/i,
+  nouns: /a2a|mcp|budget|revision/i,
 };
 
 /** Packages and globals that belong to one place. */

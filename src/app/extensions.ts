@@ -65,11 +65,6 @@ export function readyFields(config: Config): LogFields {
   return Object.assign({}, ...enabled(config).map((extension) => extension.readyFields?.(config)));
 }
 
-/** Names of the extensions that are on. */
-export function enabledNames(config: Config): readonly string[] {
-  return enabled(config).map(({ name }) => name);
-}
-
 /** Code of the project that extensions load. */
 export function projectCode(config: Config): readonly ProjectCode[] {
   return enabled(config).flatMap((extension) => extension.projectCode?.(config) ?? []);
@@ -106,14 +101,15 @@ function requireOneOfEach(opened: readonly Contribution[], on: readonly Extensio
 /** Loads the extensions that the configuration enables; all or none. */
 export async function openExtensions(
   config: Config,
-  core: Core,
+  core: Omit<Core, 'extensions'>,
   known: readonly Extension[] = EXTENSIONS,
 ): Promise<Extensions> {
   const on = enabled(config, known);
   const opened: Contribution[] = [];
   const close = () => closeAll(opened.map((each) => () => each[Symbol.asyncDispose]?.()));
   try {
-    for (const extension of on) opened.push(await (await extension.load())(core));
+    const extensions = on.map(({ name }) => name);
+    for (const extension of on) opened.push(await (await extension.load())({ ...core, extensions }));
     requireOneOfEach(opened, on);
   } catch (error) {
     await close().catch((cause: unknown) => core.logger.error('cannot close an extension', { error: cause }));
@@ -127,6 +123,7 @@ export async function openExtensions(
   const off = known.filter((extension) => !on.includes(extension));
   return {
     routes: opened.flatMap(({ routes = [] }) => routes),
+    metrics: opened.flatMap(({ metrics = [] }) => metrics),
     offAnswer: (path) => off.map((extension) => extension.offAnswer?.(path)).find((answer) => answer),
     page: pageOf(config, known),
     pageOfInvalid: (url, prefixes) =>

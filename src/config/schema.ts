@@ -2,14 +2,12 @@ import { z } from 'zod';
 import { isLoopback } from '../core/loopback.ts';
 import { type Section, sectionsBelow } from './section.ts';
 import { Auth } from './sections/auth.ts';
-import { uncountedBudget } from './sections/budgets.ts';
 import { AssistantDefaults, Graph } from './sections/graphs.ts';
 import { Hosts } from './sections/hosts.ts';
 import { Http } from './sections/http.ts';
 import { Crons, type httpsRule, Runs, Webhooks } from './sections/runs.ts';
 import { Log, Metrics, Server } from './sections/server.ts';
 import { Checkpointer, Encryption, Storage, Store } from './sections/storage.ts';
-import { Usage } from './sections/usage.ts';
 import { group, mustBe, text } from './value-types.ts';
 
 /** What extensions add to the configuration file. */
@@ -37,7 +35,7 @@ export function configFile(parts: ConfigParts) {
 }
 
 function keys(sections: readonly Section[]) {
-  const below = (parent: '' | 'http') => sectionsBelow(sections, parent) as Record<never, never>;
+  const below = (parent: '' | 'http' | 'runs') => sectionsBelow(sections, parent) as Record<never, never>;
   return group({
     graphs: z
       .record(z.string().min(1), Graph, mustBe('a map of names to path:export'))
@@ -65,8 +63,7 @@ function keys(sections: readonly Section[]) {
       .meta({ type: 'path, map or list' }),
     server: Server.prefault({}),
     storage: Storage.prefault({}),
-    runs: Runs.prefault({}),
-    usage: Usage.prefault({}),
+    runs: group({ ...Runs.shape, ...below('runs') }).prefault({}),
     hosts: Hosts.prefault({}),
     crons: Crons.prefault({}),
     http: group({ ...Http.shape, ...below('http') }).prefault({}),
@@ -83,7 +80,7 @@ function keys(sections: readonly Section[]) {
 
 /** Rules that involve several keys. */
 function problemsOf(config: ConfigValues, parts: ConfigParts): ConfigProblem[] {
-  const { server, storage, assistants = {}, runs, usage, graphs } = config;
+  const { server, storage, assistants = {}, runs, graphs } = config;
   const problems: ConfigProblem[] = [];
   if (server.role !== 'all' && storage.url.startsWith('sqlite:')) {
     const message = `must be all with SQLite, which allows one process; other roles require PostgreSQL (storage.url)`;
@@ -91,8 +88,6 @@ function problemsOf(config: ConfigValues, parts: ConfigParts): ConfigProblem[] {
   }
   if (Object.keys(graphs).length === 0 && !parts.servesWithoutGraphs(config))
     problems.push({ path: ['graphs'], message: 'must name at least one graph' });
-  const uncounted = uncountedBudget(runs, usage.prices);
-  if (uncounted) problems.push(uncounted);
   for (const [name, { recursion_limit = 0 }] of Object.entries(assistants)) {
     if (recursion_limit <= runs.max_recursion_limit) continue;
     const message = `must not be above runs.max_recursion_limit, which is ${runs.max_recursion_limit}`;
@@ -129,7 +124,6 @@ export interface Config
       | 'storage'
       | 'encryption'
       | 'runs'
-      | 'usage'
       | 'hosts'
       | 'crons'
       | 'http'

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 
 /** A part of the configuration that belongs to an extension. */
 export interface Section<T extends z.ZodType = z.ZodType> {
-  /** Where it is in the file: a key of the top level such as `mcp`, or one of `http` such as `http.openai`. */
+  /** Where it is in the file: a key of the top level such as `mcp`, or one of `http` or `runs` such as `http.openai`. */
   readonly path: string;
   /** Has a default, so that the section can be left out. */
   readonly schema: T;
@@ -19,7 +19,10 @@ export function sectionOf<T extends z.ZodType>(config: object, { path, schema }:
 }
 
 /** Schemas by key of the sections directly below `parent`; of the top level if it is empty. */
-export function sectionsBelow(sections: readonly Section[], parent: '' | 'http'): Record<string, z.ZodType> {
+export function sectionsBelow(
+  sections: readonly Section[],
+  parent: '' | 'http' | 'runs',
+): Record<string, z.ZodType> {
   const beginning = parent && `${parent}.`;
   return Object.fromEntries(
     sections

@@ -33,10 +33,6 @@ export interface BusEvents {
   readonly 'rows.changed': [kind: ChangeKind, ids: string, more: string];
   /** A run of this process printed lines, which are committed. At its end they may be deleted already, with the thread. */
   readonly 'lines.stored': [lines: StoredLines];
-  /** A revision of a deployment waits to be built. */
-  readonly 'revision.queued': [];
-  /** A revision must not be built or deployed any further. */
-  readonly 'revision.interrupted': [revision_id: string];
   /** Events of other processes may have been missed: poll once. */
   readonly reconnected: [];
 }
@@ -61,8 +57,6 @@ export const BUS_ROUTES: Readonly<Record<keyof BusEvents, BusRoute>> = {
   'row.changed': 'local',
   'rows.changed': 'watchers',
   'lines.stored': 'local',
-  'revision.queued': 'local',
-  'revision.interrupted': 'local',
   reconnected: 'local',
 };
 

@@ -10,6 +10,7 @@ import type { MaskSecrets } from '../core/mask-secrets.ts';
 import type { ServerConnection } from '../hosts/host/connection.ts';
 import type { Asking } from '../hosts/pool/ask.ts';
 import type { Dispatch } from '../http/dispatch.ts';
+import type { Measure } from '../http/metrics/metrics.ts';
 import type { ExtensionRoutes, RoutePlugin } from '../http/server-deps.ts';
 import type { ServerWarning } from '../schemas/system-overview.ts';
 import type { ServiceContext, Services } from '../services/all-services.ts';
@@ -156,6 +157,8 @@ export interface Apps {
 export interface Contribution extends Partial<AsyncDisposable> {
   /** Added after those of the core, below each prefix. A tag in their schemas has its `tag_description` there too. */
   readonly routes?: readonly RoutePlugin[];
+  /** Called once. */
+  readonly metrics?: Measure;
   /** Adds a way to authenticate to those that are `known`. */
   readonly authenticating?: (known: Authenticate) => Authenticate;
   /** See `ExtensionRoutes`. */

@@ -7,7 +7,7 @@ import type { Services } from '../services/all-services.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { HeaderPatterns } from './header-patterns.ts';
 import type { Meters } from './metrics/meters.ts';
-import type { EngineStats, HttpMetrics } from './metrics/metrics.ts';
+import type { EngineStats, HttpMetrics, Measure } from './metrics/metrics.ts';
 import type { SecurityDocument } from './openapi/security.ts';
 import type { AuthOptions } from './plugins/auth.ts';
 import type { CorsOptions } from './plugins/cors.ts';
@@ -45,6 +45,8 @@ export interface HttpOptions extends ClientLimits, BodyLimits {
 
 export interface ExtensionRoutes {
   readonly routes: readonly RoutePlugin[];
+  /** Add metrics to those of the core. */
+  readonly metrics?: readonly Measure[];
   /** Body of the 404 for a path of an extension that is off; `undefined` for any other path. */
   offAnswer(path: string): object | undefined;
   /** Where the pages for people are, such as `/studio`, below each prefix. */

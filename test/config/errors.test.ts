@@ -51,16 +51,6 @@ test.each([
     'assistants.echo.recursion_limit: must not be above runs.max_recursion_limit, which is 50',
   ],
   [
-    'a budget of tokens that nothing counts',
-    'runs: { record: nodes, budgets: { user_day: { max_tokens: 10 } } }',
-    'runs.budgets.user_day.max_tokens: needs runs.record: all, which counts tokens, instead of nodes',
-  ],
-  [
-    'a budget of cost without prices',
-    'runs: { max_cost: 1 }',
-    'runs.max_cost: needs usage.prices: without prices, every call costs 0',
-  ],
-  [
     'a number above its range',
     'server: { port: 70000 }',
     'server.port: must be a whole number from 0 to 65535',

@@ -2,7 +2,6 @@ import { rm } from 'node:fs/promises';
 import { createApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { LogLine } from '../../src/core/logger.ts';
-import { STUDIO } from '../../src/extensions/studio/settings.ts';
 import { type AppParts, FIXTURES, type OpenedApp } from './app-parts.ts';
 import { makeDataFolder } from './data-folder.ts';
 import { ENCRYPTION_OF_TESTS } from './encryption.ts';
@@ -11,6 +10,13 @@ import { writeMigratedPostgres } from './migrated-postgres.ts';
 import { writeMigratedSqlite } from './migrated-sqlite.ts';
 import { recordingLogger } from './recording-logger.ts';
 import { testDatabase } from './test-database.ts';
+
+/** The sections of extensions that a test changes, over their defaults. */
+function withSections(config: object, sections: Readonly<Record<string, object | undefined>>): object {
+  const known = config as Readonly<Record<string, object>>;
+  const changed = Object.entries(sections).filter(([, section]) => section !== undefined);
+  return Object.fromEntries(changed.map(([name, section]) => [name, { ...known[name], ...section }]));
+}
 
 /** What `openApp` gives, in the test's own process. */
 export async function openInProcess(parts: AppParts): Promise<OpenedApp> {
@@ -47,10 +53,9 @@ export async function openInProcess(parts: AppParts): Promise<OpenedApp> {
       ...config,
       http: { ...config.http, ...http },
       crons: { ...config.crons, ...crons },
-      ...(studio && { studio: STUDIO.schema.parse(studio) }),
       runs: { ...config.runs, ...runs },
       server: { ...config.server, ...server },
-      usage: { ...config.usage, ...usage },
+      ...withSections(config, { studio, usage }),
       graphs: config.graphs.filter(({ graph_id }) => graphs.includes(graph_id)),
     },
     {

@@ -17,9 +17,9 @@ export interface AppParts {
   readonly http?: Partial<Config['http']> & Readonly<Record<string, unknown>>;
   readonly crons?: Partial<Config['crons']>;
   readonly studio?: Readonly<Record<string, unknown>>;
-  readonly runs?: Partial<Config['runs']>;
+  readonly runs?: object;
   readonly server?: Partial<Config['server']>;
-  readonly usage?: Partial<Config['usage']>;
+  readonly usage?: Readonly<Record<string, unknown>>;
   /** Instead of the machine's. */
   readonly clock?: Clock;
   readonly gives_hints?: boolean;

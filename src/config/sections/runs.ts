@@ -3,7 +3,6 @@ import { parseNetwork } from '../../core/ip-ranges.ts';
 import { MAX_DELAY_S, MAX_INTEGER } from '../../schemas/numbers.ts';
 import { RECORD_LEVELS } from '../../schemas/steps.ts';
 import { boolean, group, integer, mustBe, number, oneOf, port, stringList, text } from '../value-types.ts';
-import { Budgets, budgetLimits } from './budgets.ts';
 
 const MAX_CONCURRENCY = 10_000;
 const CONCURRENCY = mustBe(`auto, or a whole number of runs from 0 to ${MAX_CONCURRENCY}`);
@@ -27,13 +26,6 @@ export const Runs = group({
   timeout_seconds: integer(1, MAX_DELAY_S, 'seconds')
     .default(86_400)
     .describe('A run that takes longer ends as `timeout`.'),
-  ...budgetLimits('a run in all its attempts'),
-  budgets: Budgets.prefault({}),
-  on_budget: oneOf(['error', 'interrupt'])
-    .default('error')
-    .describe(
-      'What happens to a run that reaches a budget, after the step that reached it. `error`: it ends with an error; `interrupt`: its thread is interrupted to ask a person, and a new run with the answer continues. See [usage](usage.md#budgets).',
-    ),
   fair_by: oneOf(['none', 'owner'])
     .default('none')
     .describe(

@@ -1,6 +1,9 @@
-import { budgetsOf, uncountedLimit } from '../../config/sections/budgets.ts';
+import { sectionOf } from '../../config/section.ts';
 import type { Contribution, Core } from '../extension.ts';
 import { usageAttempt } from './attempt.ts';
+import { budgetSettings, uncountedLimit } from './budget-settings.ts';
+import { measureCost } from './metrics.ts';
+import { USAGE } from './price-settings.ts';
 import { pricing } from './prices.ts';
 import { usageRider } from './rider.ts';
 import { usageRoutes } from './routes.ts';
@@ -14,11 +17,11 @@ const DAY_MS = 86_400_000;
 
 /** Prices and charges what attempts use, reports it, and keeps runs within their budgets. */
 export function openUsage({ config, clock, storage }: Core): Contribution {
-  const { runs, usage: settings, http } = config;
+  const { runs, http } = config;
   const { db, background } = storage.database;
   const [usage, budgets] = [usageRepository(background), budgetRepository(background)];
-  const { currency, prices } = settings;
-  const rules = { budgets: budgetsOf(runs), on_budget: runs.on_budget, currency };
+  const { currency, prices } = sectionOf(config, USAGE);
+  const rules = { ...budgetSettings(config), currency };
   const requested = {
     max_budget: rules.budgets.run ?? {},
     uncounted: (limit: Parameters<typeof uncountedLimit>[0]) => uncountedLimit(limit, runs.record, prices),
@@ -35,6 +38,7 @@ export function openUsage({ config, clock, storage }: Core): Contribution {
   return {
     rider: usageRider({ ...rules, requested, clock }),
     attempt: (claimed) => usageAttempt(attempts, claimed),
+    metrics: measureCost,
     routes: http.disable_runs ? [] : [(server) => usageRoutes(server, service)],
     sweeps: [
       (limit) => usage.rollUp(limit),

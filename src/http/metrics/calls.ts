@@ -11,7 +11,7 @@ const BUCKETS_OF_SECONDS = Array.from({ length: 14 }, (_, power) => 0.01 * 2 ** 
 type StoredStep = StoredSteps['steps'][number];
 
 /**
- * Counts recorded model and tool calls: tokens and cost by assistant, and the metrics of the GenAI conventions.
+ * Counts recorded model and tool calls: tokens by assistant, and the metrics of the GenAI conventions.
  * Calls that `runs.record` excludes are not counted.
  */
 export function countCalls(
@@ -39,17 +39,10 @@ function useByAssistant({ registry }: Meters) {
     help: 'Tokens that models read and wrote in runs of this process.',
     labelNames: ['assistant', 'graph', 'type'] as const,
   });
-  const cost = new Counter({
-    ...shared,
-    name: `${OURS}cost_total`,
-    help: 'Cost of model calls in this process, in the configured currency.',
-    labelNames: ['assistant', 'graph'] as const,
-  });
   return (assistant_id: string, graph_id: string, step: StoredStep) => {
     const labels = { assistant: assistantLabel(assistant_id), graph: graphLabel(graph_id) };
     tokens.inc({ ...labels, type: 'input' }, step.tokens_in ?? 0);
     tokens.inc({ ...labels, type: 'output' }, step.tokens_out ?? 0);
-    if (step.cost !== null) cost.inc(labels, step.cost);
   };
 }
 

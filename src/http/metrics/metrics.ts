@@ -42,18 +42,22 @@ export interface EngineStats {
   onStepsStored(listener: (stored: StoredSteps) => void): void;
 }
 
+/** Registers metrics, which listen to the engine. */
+export type Measure = (engine: EngineStats, meters: Meters) => void;
+
+interface MetricParts extends Pick<HistoryDeps, 'process' | 'clock'> {
+  readonly extensions?: { readonly metrics?: readonly Measure[] } | undefined;
+}
+
 export type HttpMetrics = ReturnType<typeof httpMetrics>;
 
 /** Every metric of a server: of its requests, of the engine at scrape time, and what `meters` counted. */
-export function httpMetrics(
-  engine: EngineStats,
-  meters: Meters,
-  parts: Pick<HistoryDeps, 'process' | 'clock'>,
-) {
+export function httpMetrics(engine: EngineStats, meters: Meters, parts: MetricParts) {
   const requests = requestMetrics(meters);
   const history = openHistory({ engine, ...parts });
   countRuns(engine.onRunEnded, meters);
   countCalls(engine.onStepsStored, meters);
+  for (const measure of parts.extensions?.metrics ?? []) measure(engine, meters);
   measureHosts(engine.hosts, meters);
   if (engine.traces) measureTraces(engine.traces, meters);
   const process = measureProcess(meters);

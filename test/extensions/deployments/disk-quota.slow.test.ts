@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { systemIds } from '../../../src/core/ids.ts';
+import { memoryBus } from '../../../src/events/bus.ts';
 import { diskUsage } from '../../../src/extensions/deployments/build/process/usage.ts';
+import { announceQueued } from '../../../src/extensions/deployments/revision-events.ts';
 import { deploymentFiles } from '../../../src/extensions/deployments/storage/files.ts';
 import type { RevisionRow } from '../../../src/extensions/deployments/storage/rows.ts';
 import { deploymentQueue } from '../../../src/extensions/deployments/work/queue.ts';
@@ -28,7 +30,7 @@ async function queueWith(rules: { max_disk_mb: number; keep: number }) {
   const ids = systemIds(systemClock);
   const draining = new Set<string>();
   let build_bytes = MB;
-  let wake = () => {};
+  const bus = memoryBus();
   const queue = deploymentQueue({
     ...storage,
     files,
@@ -36,12 +38,7 @@ async function queueWith(rules: { max_disk_mb: number; keep: number }) {
     clock: systemClock,
     ids,
     logger: recordingLogger('error', (line) => expect.fail(JSON.stringify(line))),
-    bus: {
-      on(name, listener) {
-        if (name === 'revision.queued') wake = listener as () => void;
-        return { [Symbol.dispose]: () => {} };
-      },
-    },
+    bus,
     rules: { ...rules, build_timeout_seconds: 100 },
     plane: {
       deploy: async (_, { activate }) => (await activate()) !== undefined,
@@ -82,7 +79,7 @@ async function queueWith(rules: { max_disk_mb: number; keep: number }) {
       source_revision_config: {},
       trigger: 'api',
     });
-    wake();
+    announceQueued(bus);
     const find = () => storage.revisions.find(deployment_id, revision_id);
     await until('the revision has ended', async () => ENDED.includes((await find())?.status ?? ''));
     return (await find()) as RevisionRow;

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Config } from '../../../src/config/schema.ts';
 import { openApp } from '../../support/app.ts';
 import { naming } from '../../support/naming.ts';
 
@@ -8,7 +7,10 @@ const folder = resolve(import.meta.dirname, '../../fixtures/usage');
 const KEYS = { AGENT_SERVER_API_KEYS: 'first,second' };
 const NONE = { thread: {}, user_day: {}, key_day: {}, day: {} };
 
-type Limits = Partial<Omit<Config['runs'], 'budgets'>> & { budgets?: Partial<Config['runs']['budgets']> };
+interface Limits {
+  readonly budgets?: Readonly<Record<string, object>>;
+  readonly [key: string]: unknown;
+}
 
 /** A server with budgets; each call of a model uses 100 tokens. */
 async function serverWith({ budgets, ...runs }: Limits) {

@@ -1,13 +1,12 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Config } from '../../../src/config/schema.ts';
 import { openApp } from '../../support/app.ts';
 
 const folder = resolve(import.meta.dirname, '../../fixtures/usage');
 const NONE = { thread: {}, user_day: {}, key_day: {}, day: {} };
 
 /** Each call of a model uses 100 tokens. */
-async function serverWith(runs: Partial<Config['runs']> = {}) {
+async function serverWith(runs: object = {}) {
   const http = await openApp({
     graphs: ['spender'],
     folder,

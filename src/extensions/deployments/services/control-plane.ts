@@ -4,6 +4,7 @@ import { BadRequest, Conflict, InvalidInput, NotFound, ServerError } from '../..
 import { type Ids, isUuid } from '../../../core/ids.ts';
 import type { Logger } from '../../../core/logger.ts';
 import type { EventBus } from '../../../events/bus.ts';
+import { announceInterrupted, announceQueued } from '../revision-events.ts';
 import type {
   Deployment,
   DeploymentCreate,
@@ -55,7 +56,7 @@ export function deploymentService(deps: DeploymentDeps) {
   async function remove(actor: Actor, deployment_id: string): Promise<void> {
     const { name } = await requireDeployment(deployments, actor, deployment_id);
     const id = deployment_id.toLowerCase();
-    for (const revision_id of await revisions.interruptAll(id)) bus.emit('revision.interrupted', revision_id);
+    for (const revision_id of await revisions.interruptAll(id)) announceInterrupted(bus, revision_id);
     await plane.remove(id);
     // Move the files while the name is still taken, so that a new deployment of the same name finds none of
     // them.
@@ -151,7 +152,7 @@ async function insertDeployment(deps: DeploymentDeps, input: DeploymentCreate) {
     throw new Conflict(
       `A deployment named "${name}" already exists. Choose another name, or update that deployment.`,
     );
-  if (revision) bus.emit('revision.queued');
+  if (revision) announceQueued(bus);
   return row;
 }
 
@@ -181,7 +182,7 @@ async function applyPatch(deps: DeploymentDeps, row: DeploymentRow, patch: Deplo
   });
   if (updated === false) throw missingDeployment(deployment_id);
   if (source_config?.pin !== undefined) await plane.refresh(row.name);
-  if (updated) bus.emit('revision.queued');
+  if (updated) announceQueued(bus);
 }
 
 /** Throws `NotFound`, and `Forbidden` for users and tokens. */

@@ -1,6 +1,7 @@
 import type { Actor } from '../../../auth/actor.ts';
 import { Unauthorized } from '../../../core/errors.ts';
 import type { Ids } from '../../../core/ids.ts';
+import { announceQueued } from '../revision-events.ts';
 import {
   type DeploymentHook,
   type DeploymentHookQuery,
@@ -63,7 +64,7 @@ export function hookService(deps: HookDeps) {
       // The deployment was deleted meanwhile.
       if (!received) throw refusal(readHook(kind, headers, body, nobodysSecret));
       const { outcome, revision_id } = received.hook;
-      if (received.is_new && outcome === 'queued') bus.emit('revision.queued');
+      if (received.is_new && outcome === 'queued') announceQueued(bus);
       logger.info('hook received', { deployment_id, kind, outcome, revision_id, is_new: received.is_new });
       return hookView(received.hook);
     },

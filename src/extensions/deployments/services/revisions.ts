@@ -1,6 +1,7 @@
 import type { Actor } from '../../../auth/actor.ts';
 import { Conflict, InvalidInput, NotFound } from '../../../core/errors.ts';
 import { isUuid } from '../../../core/ids.ts';
+import { announceInterrupted, announceQueued } from '../revision-events.ts';
 import {
   type Deployment,
   REVISION_STATUSES,
@@ -68,7 +69,7 @@ export function revisionService({ service, ...deps }: RevisionDeps) {
       const { trigger, canary_percent } = input;
       const revision = { ...newRevision(ids, choice, trigger ?? 'api'), canary_percent };
       const row = await revisions.insert(deployment.deployment_id, revision);
-      bus.emit('revision.queued');
+      announceQueued(bus);
       return revisionView(row, deployment);
     },
 
@@ -94,7 +95,7 @@ export function revisionService({ service, ...deps }: RevisionDeps) {
         ...newRevision(ids, { source, source_revision_config }, 'manual'),
         build,
       });
-      bus.emit('revision.queued');
+      announceQueued(bus);
       return service.get(actor, deployment.deployment_id, origin);
     },
 
@@ -117,7 +118,7 @@ export function revisionService({ service, ...deps }: RevisionDeps) {
         const { status } = (await require(actor, deployment_id, revision_id)).revision;
         throw new Conflict(`The revision is ${status} and can no longer be interrupted.`);
       }
-      bus.emit('revision.interrupted', revision.revision_id);
+      announceInterrupted(bus, revision.revision_id);
       return this.get(actor, deployment.deployment_id, revision.revision_id);
     },
   };

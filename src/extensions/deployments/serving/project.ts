@@ -44,7 +44,6 @@ export async function deploymentConfig(
     },
     encryption: server.encryption,
     runs: server.runs,
-    usage: server.usage,
     hosts: { ...server.hosts, count: settings.hosts },
     ...sectionsOfServer(server),
     log: server.log,

@@ -3,6 +3,7 @@ import type { Ids } from '../../../core/ids.ts';
 import type { Logger } from '../../../core/logger.ts';
 import type { EventBus } from '../../../events/bus.ts';
 import { Loop } from '../../../workers/loop.ts';
+import { announceQueued } from '../revision-events.ts';
 import { RevisionError } from '../services/builder.ts';
 import { followedBranch, pollDecision } from '../services/pushes.ts';
 import { credentialsFor, type ResolveRef } from '../services/repository.ts';
@@ -92,7 +93,7 @@ async function poll(deployment: DeploymentRow, signal: AbortSignal, deps: OnePol
       pollDecision(state, { url, branch: followed.branch }, ids),
     );
     if (revision_id === undefined) return;
-    bus.emit('revision.queued');
+    announceQueued(bus);
     logger.info('new commit found', { deployment: name, commit: found.sha, revision_id });
   } catch (error) {
     if (signal.aborted) return;

@@ -5,6 +5,7 @@ import type { Logger } from '../../../core/logger.ts';
 import { timeoutSignal } from '../../../core/timers.ts';
 import type { EventBus } from '../../../events/bus.ts';
 import { Loop } from '../../../workers/loop.ts';
+import { onRevisions } from '../revision-events.ts';
 import { RevisionError } from '../services/builder.ts';
 import type { RevisionRow } from '../storage/rows.ts';
 import { cleanUp } from './clean-up.ts';
@@ -42,12 +43,12 @@ export function deploymentQueue({ bus, ids, logger, ...deps }: QueueDeps) {
   /** Storage failed: a claimed revision may have no worker. */
   let isInDoubt = false;
   const loop = new Loop({ name: 'deployment queue', tick, logger });
-  const subscriptions = [
-    bus.on('revision.queued', () => loop.wake()),
-    bus.on('revision.interrupted', (revision_id) => {
+  const subscription = onRevisions(bus, {
+    queued: () => loop.wake(),
+    interrupted(revision_id) {
       if (current?.revision_id === revision_id) current.control.abort(new Ended('Interrupted.'));
-    }),
-  ];
+    },
+  });
 
   async function tick(): Promise<number> {
     if (isStopping) return POLL_MS;
@@ -79,7 +80,7 @@ export function deploymentQueue({ bus, ids, logger, ...deps }: QueueDeps) {
     /** Work in progress waits for the next start. */
     async stop(): Promise<void> {
       isStopping = true;
-      for (const subscription of subscriptions) subscription[Symbol.dispose]();
+      subscription[Symbol.dispose]();
       current?.control.abort(new Stopping());
       await loop.stop();
     },

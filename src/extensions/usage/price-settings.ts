@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { group, mustBe, number, text } from '../value-types.ts';
+import { group, mustBe, number, text } from '../../config/value-types.ts';
 
 /** Per million tokens. */
 const price = () => number(0, 1_000_000_000, 'per million tokens');
@@ -12,7 +12,7 @@ const Price = group({
   out: price().describe('Price of a million tokens that the model writes.'),
 });
 
-export const Usage = group({
+const Usage = group({
   prices: z
     .record(z.string().min(1).max(256), Price, mustBe('a map of models to their prices'))
     .default({})
@@ -22,3 +22,5 @@ export const Usage = group({
     .meta({ type: 'map' }),
   currency: text().max(16).default('USD').describe('Currency of the prices, shown with each cost.'),
 });
+
+export const USAGE = { path: 'usage', schema: Usage.prefault({}), of_server: true };
