@@ -12,8 +12,8 @@ export interface Variable {
 }
 
 /**
- * Every variable that the core reads (contract §15); extensions have some of their own. Precedence: flags, variables, file. If two set the same key, the
- * later line wins: blocks precede their members, general names precede specific ones.
+ * Every variable that the core reads (contract §15); extensions have some of their own. Precedence: flags, variables,
+ * file. If two set the same key, the later line wins: blocks precede their members, general names precede specific ones.
  */
 export const VARIABLES: readonly Variable[] = [
   { name: 'LANGSERVE_GRAPHS', key: 'graphs', json: true },

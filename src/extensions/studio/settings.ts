@@ -32,6 +32,9 @@ export const DISABLED = {
   schema: boolean().default(false).describe('Disables Studio.'),
 };
 
+/** Of prices; its default where the server has none. */
+export const CURRENCY = { path: 'usage.currency', schema: text().default('USD') };
+
 export const STUDIO = {
   path: 'studio',
   of_server: true,

@@ -4,7 +4,7 @@ import { pageOfInvalid, studioPages } from './pages.ts';
 import { studioRoutes } from './routes.ts';
 import { studioService } from './service.ts';
 import { studioSessions } from './sessions.ts';
-import { STUDIO } from './settings.ts';
+import { CURRENCY, STUDIO } from './settings.ts';
 
 /** Sessions are a way to authenticate; the pages are files. */
 export function openStudio({
@@ -21,7 +21,7 @@ export function openStudio({
   const secrets = session_secrets;
   const sessions = studioSessions({ secrets, identityForUser, read_only, trace_url, clock, ids });
   const has_deployments = extensions.includes('deployments');
-  const { currency } = config.usage;
+  const currency = sectionOf(config, CURRENCY);
   const { body_limit } = config.server;
   const studio = studioService({
     ...{ sessions, authenticate, has_users, has_deployments, currency, body_limit },
