@@ -60,7 +60,7 @@ export function pageOf(config: Config, known?: readonly Extension[]): string | u
     ?.page?.(config);
 }
 
-/** What the log says of extensions when the server is ready. */
+/** What the log has about extensions when the server is ready. */
 export function readyFields(config: Config): LogFields {
   return Object.assign({}, ...enabled(config).map((extension) => extension.readyFields?.(config)));
 }

@@ -41,7 +41,7 @@ export interface Extension {
   offAnswer?(path: string): object | undefined;
   /** Where its pages for people are, below the mount prefix; browsers that open the root are sent there. At most one has it. */
   page?(config: Config): string;
-  /** What the log says of it when the server is ready. */
+  /** What the log has about it when the server is ready. */
   readyFields?(config: Config): LogFields;
   /** What it owns in the database, also while it is off. */
   readonly data?: OwnedData;

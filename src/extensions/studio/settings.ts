@@ -32,7 +32,7 @@ export const DISABLED = {
   schema: boolean().default(false).describe('Disables Studio.'),
 };
 
-/** Of prices; its default where the server has none. */
+/** Of prices; the default for a server without usage. */
 export const CURRENCY = { path: 'usage.currency', schema: text().default('USD') };
 
 export const STUDIO = {

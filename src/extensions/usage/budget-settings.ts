@@ -55,7 +55,7 @@ export const BUDGET_SECTIONS = [MAX_TOKENS_OF_RUN, MAX_COST_OF_RUN, MAX_STEPS_OF
 type Shared = z.output<typeof Budgets>;
 type Limits = Shared['thread'];
 
-/** Limits by scope, without scopes that have none, and what happens to a run that reaches one. */
+/** Limits by scope, without scopes that are not limited, and what happens to a run that reaches one. */
 export function budgetSettings(config: object) {
   const run: Limits = {
     max_tokens: sectionOf(config, MAX_TOKENS_OF_RUN),
