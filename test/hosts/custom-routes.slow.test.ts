@@ -15,6 +15,10 @@ const APP = `import { existsSync } from 'node:fs';
   export const app = new Hono()
     .use(async (c, next) => { await next(); c.header('x-own', String(process.pid)); })
     .get('/own/pid', (c) => c.json(process.pid))
+    .get('/own/grow', (c) => {
+      globalThis.kept = Buffer.alloc(600 * 1024 ** 2, 1);
+      return c.json(process.pid);
+    })
     .get('/own/gate/:name', async (c) => {
       while (!existsSync(new URL(c.req.param('name'), import.meta.url))) await sleep(20);
       return c.json(process.pid);
@@ -71,11 +75,11 @@ test('one host serves the custom app until it ends, then another one does', asyn
 });
 
 test('a replaced host finishes its requests of the custom app, and new ones go to the next host', async () => {
-  await using code = await files(APP, 'hosts: { max_memory_mb: 128 }\n');
+  await using code = await files(APP, 'hosts: { max_memory_mb: 600 }\n');
   await using server = await open(code, 1);
   const first = await server.pid();
   const slow = fetch(`${server.url}/own/gate/opened`);
-  await server.post('/runs/wait', { assistant_id: 'waits', input: { gate: code.path('app.mjs') } });
+  await fetch(`${server.url}/own/grow`);
   await until('it is replaced', () => lines(server, 'replacing a graph host').length === 1);
   expect(await server.pid()).not.toBe(first);
   await code.write({ opened: '' });

@@ -75,10 +75,11 @@ test('a server that drains hands its runs over and leaves no host behind', async
 });
 
 test('a host above its memory limit is replaced, and its current runs continue elsewhere uncharged', async () => {
-  await using server = await serverWith({ hosts: { count: 1, max_memory_mb: 128 } });
+  await using server = await serverWith({ hosts: { count: 1, max_memory_mb: 600 } });
   const replaced = server.untilLog('replacing a graph host');
   const { thread_id, run_id } = await waitingRun(server, 'wait');
   const pid = await pidOfHost(server);
+  await server.client.runs.wait(null, 'misbehaves', { input: { act: 'grow' } });
   expect((await replaced)['reason']).toContain('hosts.max_memory_mb');
   await expect.poll(() => pidOfHost(server)).not.toBe(pid);
   await writeFile(join(folder, 'gate'), '');
