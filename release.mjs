@@ -8,7 +8,8 @@ const VERSION = /\d+\.\d+\.\d+(?:-rc\.\d+)?/;
 const PLACES = {
   'package.json': /^ {2}"version": "/m,
   'README.md': /MIT licence · version |^Version /m,
-  'docs/install.md': /agent-server-/,
+  'docs/install.md': /agent-server[-@]/,
+  Dockerfile: /image\.version="/,
   'charts/agent-server/Chart.yaml': /^(?:appVersion|version): /m,
 };
 

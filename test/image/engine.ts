@@ -1,9 +1,11 @@
 import { command } from '../package/command.ts';
+import type { Build } from './build.ts';
 import { buildah } from './buildah.ts';
 import { docker } from './docker.ts';
 
-/** How a container is run: its root cannot be written, and its user is none that the image knows. */
+/** How a container is run: its root cannot be written. */
 export interface ContainerOptions {
+  /** The image need not know it. */
   readonly uid: number;
   readonly env: Readonly<Record<string, string>>;
   /** Folders of this machine by where they are mounted. Those below `/data` can be written. */
@@ -16,21 +18,37 @@ export interface ContainerCommand {
   readonly args: readonly string[];
 }
 
-/** What builds and runs images. Containers share the network of this machine. */
-export interface Engine {
-  /** Builds the Dockerfile of the repository. */
-  build(): Promise<void>;
-  /** Runs a command in a new container, or the command of the image. */
-  container(options: ContainerOptions, args?: readonly string[]): ContainerCommand;
-  /** The health check of the image, as a line for a shell. */
-  healthCheck(): Promise<string>;
+/** As the engines call it. */
+export interface ImageConfig {
+  readonly User: string;
+  readonly Env: readonly string[];
+  readonly Entrypoint?: readonly string[];
+  readonly Cmd: readonly string[];
+  readonly WorkingDir: string;
+  readonly Labels: Readonly<Record<string, string>>;
+  readonly ExposedPorts: Readonly<Record<string, object>>;
+  readonly Healthcheck: { readonly Test: readonly string[] };
 }
 
-/** Docker where an engine answers; else buildah, for which `folder` must be empty and have room for 3 GB. */
+/** Containers share the network of this machine. */
+export interface Image {
+  readonly config: ImageConfig;
+  /** Runs a command in a new container, or the command of the image. */
+  container(options: ContainerOptions, args?: readonly string[]): ContainerCommand;
+  /** What a registry would store and a machine would download. */
+  compressedBytes(): Promise<number>;
+}
+
+/** What builds and runs images. */
+export interface Engine {
+  build(build: Build): Promise<Image>;
+}
+
+/** Docker where an engine answers; else buildah, for which `folder` must be empty and have room for 4 GB. */
 export async function engineIn(folder: string): Promise<Engine> {
   const answers = await command('docker', ['info'], { cwd: folder }).then(
     () => true,
     () => false,
   );
-  return answers ? docker() : buildah(folder);
+  return answers ? docker() : await buildah(folder);
 }

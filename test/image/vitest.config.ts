@@ -7,5 +7,6 @@ export default defineConfig({
     reporters: general.test?.reporters ?? 'default',
     include: ['test/image/**/*.check.ts'],
     testTimeout: 900_000,
+    hookTimeout: 900_000,
   },
 });

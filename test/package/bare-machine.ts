@@ -8,11 +8,12 @@ import type { Program } from './setup.ts';
 /** How this machine reaches the registry. All else of its environment would hide what an installation needs. */
 const REGISTRY = /^(npm_config_(registry|cafile)|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+)$/i;
 
-/** `root` on a machine that has nothing but Node, a shell and one package manager: no compiler, no Python, no `cp`. */
+/** `root` on a machine that has nothing but Node, a shell and one package manager: no compiler, no Python, no `cp`. `more`: other variables. */
 export async function bareMachine(
   root: string,
   node: 20 | 22 | 24,
   program: Program,
+  more: NodeJS.ProcessEnv = {},
 ): Promise<InstalledProject> {
   const shell = join(inject('programs'), 'shell');
   await mkdir(shell, { recursive: true });
@@ -25,6 +26,7 @@ export async function bareMachine(
     // A registry that hangs is asked again sooner than by default.
     npm_config_fetch_timeout: '30000',
     YARN_ENABLE_TELEMETRY: '0',
+    ...more,
   };
   const run = (line: string) => command('sh', ['-c', `{ ${line}; } 2>&1`], { cwd: root, env });
   return { root, env, run };

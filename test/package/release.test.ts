@@ -8,13 +8,14 @@ import { packedPaths } from './pack.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
-const { version, scripts } = JSON.parse(read('package.json'));
+const { version, scripts, publishConfig } = JSON.parse(read('package.json'));
 const COMMANDS = Object.keys(JSON.parse(read('bin/help.json')));
 const PLACES = [
   'package.json',
   'package-lock.json',
   'README.md',
   'docs/install.md',
+  'Dockerfile',
   'charts/agent-server/Chart.yaml',
 ];
 
@@ -23,10 +24,11 @@ test('every place that names the version of the server names the same', () => {
   expect(JSON.parse(read('openapi/openapi.json')).info.version).toBe(version);
   expect(parse(read('charts/agent-server/Chart.yaml'))).toMatchObject({ version, appVersion: version });
   expect(read('README.md').split(version)).toHaveLength(3);
-  const tarballs = [...read('docs/install.md').matchAll(/agent-server-([\w.-]+)\.tgz/g)].map(
+  expect(read('Dockerfile')).toContain(`org.opencontainers.image.version="${version}"`);
+  const installed = [...read('docs/install.md').matchAll(/agent-server[-@](\d[\w.-]*?)(?=\.tgz|[ `])/g)].map(
     ([, named]) => named,
   );
-  expect(new Set(tarballs)).toEqual(new Set([version]));
+  expect(new Set(installed)).toEqual(new Set([version]));
 });
 
 test.each(PLACES)('a release changes the version in %s everywhere, and nothing else', (file) => {
@@ -63,14 +65,34 @@ test('workflows run scripts that exist, and publish with provenance and the fewe
   expect(
     jobs.package.steps.filter(({ run }: { run?: string }) => run?.includes('npm publish --provenance')),
   ).toHaveLength(1);
-  const build = jobs.image.steps.find(({ uses }: { uses?: string }) =>
+  expect(publishConfig).toEqual({ access: 'public', provenance: true });
+  const builds = jobs.image.steps.filter(({ uses }: { uses?: string }) =>
     uses?.startsWith('docker/build-push-action'),
   );
-  expect(build.with).toMatchObject({
-    platforms: 'linux/amd64,linux/arm64',
-    sbom: true,
-    provenance: 'mode=max',
-  });
+  expect(builds.map((step: { with: { target?: string } }) => step.with.target)).toEqual([
+    undefined,
+    'langgraph',
+  ]);
+  for (const build of builds)
+    expect(build.with).toMatchObject({
+      platforms: 'linux/amd64,linux/arm64',
+      sbom: true,
+      provenance: 'mode=max',
+    });
+});
+
+test('what the image has for amd64 it has for arm64 too, and its Dockerfile names no architecture', () => {
+  const { packages } = JSON.parse(read('package-lock.json'));
+  const names = Object.entries(packages as Record<string, { readonly dev?: boolean }>).flatMap(
+    ([name, entry]) => (entry.dev ? [] : [name]),
+  );
+  const native = names.filter((name) => name.endsWith('linux-x64'));
+  expect(native.length).toBeGreaterThan(1);
+  for (const name of native) expect(names).toContain(name.replace(/x64$/, 'arm64'));
+
+  const drivers = readdirSync(join(ROOT, 'node_modules/better-sqlite3/prebuilds'));
+  expect(drivers).toEqual(expect.arrayContaining(['linux-x64.node', 'linux-arm64.node']));
+  expect(read('Dockerfile')).not.toMatch(/amd64|x86|x64|arm64|aarch64/i);
 });
 
 test('forms of issues ask what is needed, and name commands that exist', () => {

@@ -14,8 +14,9 @@ export const init: Command = {
       value: 'NAME',
       text: `${TEMPLATES.join(', ')} (default: asks at a terminal, else ${TEMPLATES[0]})`,
     },
+    vendor: { text: 'packs the server into the project, to install it where no registry has it' },
   },
-  async run({ folder = '.', template }) {
+  async run({ folder = '.', template, vendor }) {
     const root = resolve(folder);
     const named = template === undefined ? undefined : templateName(template);
     const found = await foundIn(root);
@@ -25,7 +26,7 @@ export const init: Command = {
         `init: ${root} has an agent already, so it gets none of the template ${named}: leave out --template, or name another folder`,
       );
     const chosen = named ?? (isNew ? await chooseTemplate() : TEMPLATES[0]);
-    const [file, ...others] = await changesFor(root, found, chosen);
+    const [file, ...others] = await changesFor(root, found, chosen, vendor === 'true');
     // Configuration and agent are written last: while they are missing, a rerun completes the project.
     await writeAll(root, [file, ...others.toReversed()]);
     const rows = [file, ...others].map(({ state, name }) => [state, name]);

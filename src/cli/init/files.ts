@@ -8,7 +8,7 @@ export interface FileChange {
   readonly name: string;
   readonly state: 'created' | 'changed' | 'kept';
   /** The whole file, or the text to add with `append`. */
-  readonly text?: string;
+  readonly text?: string | Uint8Array;
   readonly append?: true;
 }
 

@@ -5,6 +5,7 @@ import { UsageError } from '../command.ts';
 import { exists } from './files.ts';
 import { DEPENDENCY_BLOCKS, serverPackageSpec } from './server-package.ts';
 import type { Template } from './templates.ts';
+import { VENDORED_SPEC } from './vendor.ts';
 
 /** An existing `package.json`. */
 export interface KnownPackage {
@@ -18,6 +19,8 @@ export interface PackageNeeds {
   readonly template: Template | undefined;
   /** Its own Node as a dependency. */
   readonly node: boolean;
+  /** The server from the package in `vendor`. */
+  readonly vendored: boolean;
 }
 
 const BLOCKS = [...DEPENDENCY_BLOCKS, 'scripts', 'allowScripts'];
@@ -70,7 +73,7 @@ export async function packageText(
     const fresh = { name: nameOf(folder), private: true, type: 'module' };
     return `${JSON.stringify(await completed(folder, fresh, needs), null, 2)}\n`;
   }
-  const values = await completed(folder, known.values, needs);
+  const values = await completed(folder, needs.vendored ? vendored(known.values) : known.values, needs);
   if (JSON.stringify(values) === JSON.stringify(known.values)) return undefined;
   return inStyleOf(known.text, values);
 }
@@ -85,7 +88,8 @@ async function completed(folder: string, before: JsonObject, needs: PackageNeeds
   const add = (name: string, block: JsonObject) => {
     if (Object.keys(block).length > 0) after[name] = block;
   };
-  const own = named.includes('agent-server') ? {} : { 'agent-server': await serverPackageSpec(folder) };
+  const spec = needs.vendored ? VENDORED_SPEC : await serverPackageSpec(folder);
+  const own = named.includes('agent-server') ? {} : { 'agent-server': spec };
   const { template } = needs;
   const scripts = { ...SCRIPTS, ...(template && AGENT_SCRIPTS), ...template?.scripts };
   add('scripts', withMissing(before['scripts'], scripts));
@@ -97,6 +101,13 @@ async function completed(folder: string, before: JsonObject, needs: PackageNeeds
   add('devDependencies', sortedWithMissing(before['devDependencies'], tools));
   add('allowScripts', withMissing(before['allowScripts'], needs.node ? OWN_NODE_ALLOWED : {}));
   return after;
+}
+
+/** Names the vendored package where the server is named already. */
+function vendored(values: JsonObject): JsonObject {
+  const block = DEPENDENCY_BLOCKS.find((name) => 'agent-server' in objectOf(values[name]));
+  if (block === undefined) return values;
+  return { ...values, [block]: { ...objectOf(values[block]), 'agent-server': VENDORED_SPEC } };
 }
 
 /** Appends the entries that the block lacks. */

@@ -10,6 +10,7 @@ import { exists, type FileChange } from './files.ts';
 import { isCommonJs, packageText, readPackage } from './package-file.ts';
 import { isClone } from './server-package.ts';
 import { readTemplate, type TemplateName, templateFiles } from './templates.ts';
+import { vendoredPackage } from './vendor.ts';
 
 /** What the folder already contains. */
 export interface Found {
@@ -30,13 +31,14 @@ export async function foundIn(root: string): Promise<Found> {
 }
 
 /**
- * Plans the change of every file: the configuration and the agent first. Throws a `UsageError` if the agent could not
- * run in the project.
+ * Plans the change of every file: the configuration and the agent first. `vendored`: with the package of the server.
+ * Throws a `UsageError` if the agent could not run in the project.
  */
 export async function changesFor(
   root: string,
   found: Found,
   name: TemplateName,
+  vendored: boolean,
 ): Promise<[FileChange, ...FileChange[]]> {
   if (root === PACKAGE_ROOT)
     throw new UsageError('init: this is the folder of the server itself: name another one for the project');
@@ -48,7 +50,8 @@ export async function changesFor(
         'choose an empty folder, or set "type": "module"',
     );
   const template = with_agent ? await readTemplate(name) : undefined;
-  const text = await packageText(root, known, { template, node: await isMachineNodeTooOld() });
+  const needs = { template, node: await isMachineNodeTooOld(), vendored };
+  const text = await packageText(root, known, needs);
   const file: FileChange =
     text === undefined
       ? { name: 'package.json', state: 'kept' }
@@ -56,7 +59,7 @@ export async function changesFor(
   const sources = await templateFiles(name);
   const names = await namesFor(root, found, [...sources.keys()]);
   const changes = names.map((each) => changeOf(root, each, sources.get(each), with_agent));
-  return [file, ...(await Promise.all(changes))];
+  return [file, ...(await Promise.all(changes)), ...(vendored ? [await vendoredPackage(root)] : [])];
 }
 
 async function namesFor(root: string, found: Found, all: readonly string[]): Promise<string[]> {

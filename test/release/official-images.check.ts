@@ -1,0 +1,68 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Engine, engineIn } from '../image/engine.ts';
+import { expectServed, writeProject } from '../image/story.ts';
+import { command } from '../package/command.ts';
+import { emptyFolder } from '../package/pack.ts';
+import { freePort } from '../support/free-port.ts';
+import { pythonWith } from '../support/python.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const BASE = 'agent-server-langgraph';
+/** The user `node`, whom the container becomes. */
+const NODE = 1_000;
+
+let folder: Awaited<ReturnType<typeof emptyFolder>>;
+let engine: Engine;
+
+beforeAll(async () => {
+  folder = await emptyFolder();
+  engine = await engineIn(folder.path);
+  await engine.build({ tag: `${BASE}:24`, context: ROOT, target: 'langgraph' });
+});
+
+afterAll(() => folder[Symbol.asyncDispose]());
+
+/** Writes the Dockerfile of a project. */
+type Author = (context: string) => Promise<void>;
+
+const byPython: Author = async (context) => {
+  const python = pythonWith('langgraph_cli');
+  if (python === undefined) throw new Error('TEST_PYTHON names no Python with langgraph-cli.');
+  const program = join(python, '../langgraph');
+  await command(program, ['dockerfile', '--base-image', BASE, 'Dockerfile'], { cwd: context });
+};
+
+const byJavaScript: Author = async (context) => {
+  const args = ['--yes', '@langchain/langgraph-cli@1.5.1', 'dockerfile', 'Dockerfile'];
+  await command('npx', args, { cwd: context });
+  // It has no flag for the base of this file; docs/deploy-recipes.md replaces the base when it builds.
+  const file = join(context, 'Dockerfile');
+  const written = await readFile(file, 'utf8');
+  expect(written).toMatch(/^FROM langchain\/langgraphjs-api:24\n/);
+  await writeFile(file, written.replace('langchain/langgraphjs-api', BASE));
+};
+
+test.each([
+  ['Python', byPython],
+  ['JavaScript', byJavaScript],
+])(
+  'an image by the official %s command line is served at port 8000, without root',
+  async (language, write) => {
+    const context = join(folder.path, `by-${language}`);
+    await writeProject(context);
+    await write(context);
+    const image = await engine.build({ tag: `by-${language.toLowerCase()}`, context });
+    expect(image.config).toMatchObject({
+      WorkingDir: `/deps/by-${language}`,
+      ExposedPorts: { '8000/tcp': {} },
+    });
+    expect(image.config.Env).toContainEqual(expect.stringMatching(/^LANGSERVE_GRAPHS=.*graph\.ts/));
+    expect(image.config.Env).toContain('PORT=8000');
+
+    const port = await freePort();
+    const env = { PORT: String(port) };
+    await expectServed({ image, uid: 0, owner: NODE, port, env, folder: folder.path });
+  },
+);
