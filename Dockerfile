@@ -1,5 +1,6 @@
 # The server alone. A project, with its own node_modules and LangGraph, is mounted at /app or copied there by an image
-# that begins with `FROM agent-server`. Data is in /data. The target `langgraph` is for the official command line.
+# that begins with `FROM agent-server`. Data is in /data. For the official command line there is
+# deploy/langgraph/Dockerfile.
 
 # What it builds is the same for each architecture.
 FROM --platform=$BUILDPLATFORM node:24-slim AS build
@@ -22,7 +23,7 @@ COPY studio/package.json studio/
 # The build has its own better-sqlite3; npm installs one more for an optional peer.
 RUN npm ci --ignore-scripts --omit=dev --omit=peer && rm -rf node_modules/better-sqlite3 node_modules/node-addon-api
 
-FROM node:24-slim AS server
+FROM node:24-slim
 COPY --from=packages /build/node_modules /opt/agent-server/node_modules
 COPY --from=build /build/dist /opt/agent-server/dist
 COPY package.json LICENSE /opt/agent-server/
@@ -48,15 +49,3 @@ EXPOSE 8123
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD node -e "fetch('http://127.0.0.1:' + \
   (process.env.LANGGRAPH_SERVER_PORT || process.env.PORT) + '/ok').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"
 CMD ["agent-server", "start"]
-
-# The official command line writes a Dockerfile that adds a project as root, installs it there, and expects port 8000. So
-# the user of its builds is root, and that of its server is not.
-FROM server AS langgraph
-USER root
-ENV PORT=8000
-EXPOSE 8000
-ENTRYPOINT ["sh", "-c", "test $(id -u) != 0 || set -- setpriv --reuid=node --regid=node --init-groups -- \"$@\"; exec \"$@\"", "-"]
-CMD ["agent-server", "start"]
-
-# The default target.
-FROM server

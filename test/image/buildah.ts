@@ -1,7 +1,6 @@
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { command } from '../package/command.ts';
-import { buildFlags } from './build.ts';
 import type { ContainerCommand, ContainerOptions, Engine, Image, ImageConfig } from './engine.ts';
 
 type Run = (...args: string[]) => Promise<string>;
@@ -19,11 +18,11 @@ export async function buildah(folder: string): Promise<Engine> {
   const run: Run = (...args) => command('buildah', [...flags, ...args], { cwd: folder });
   await command(join(import.meta.dirname, 'base.sh'), [folder, 'buildah', ...flags], { cwd: folder });
   return {
-    async build(build) {
+    async build(tag, context) {
       // Of Docker's format, because the other one has no health checks.
       const format = ['--isolation', 'chroot', '--pull-never', '--format', 'docker'];
-      await run('build', ...format, ...buildFlags(build));
-      return await imageOf(run, build.tag, folder);
+      await run('build', ...format, '--tag', tag, context);
+      return await imageOf(run, tag, folder);
     },
   };
 }

@@ -1,23 +1,22 @@
 import { command } from '../package/command.ts';
-import { buildFlags } from './build.ts';
 import type { ContainerOptions, Engine } from './engine.ts';
 
 /** A Docker engine; only where one runs. */
 export function docker(): Engine {
   return {
-    async build(build) {
-      await command('docker', ['build', '--quiet', ...buildFlags(build)], { cwd: build.context });
+    async build(tag, context) {
+      await command('docker', ['build', '--quiet', '--tag', tag, context], { cwd: context });
       const format = '{{json .Config}}';
-      const printed = await command('docker', ['inspect', '--format', format, build.tag], { cwd: '/' });
+      const printed = await command('docker', ['inspect', '--format', format, tag], { cwd: '/' });
       return {
         config: JSON.parse(printed),
         container: (options, args = []) => ({
           name: 'docker',
-          args: runArguments(options, build.tag, args),
+          args: runArguments(options, tag, args),
         }),
         async compressedBytes() {
           const line = 'docker save "$0" | gzip | wc -c';
-          return Number(await command('sh', ['-c', line, build.tag], { cwd: '/' }));
+          return Number(await command('sh', ['-c', line, tag], { cwd: '/' }));
         },
       };
     },

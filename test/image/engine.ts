@@ -1,5 +1,4 @@
 import { command } from '../package/command.ts';
-import type { Build } from './build.ts';
 import { buildah } from './buildah.ts';
 import { docker } from './docker.ts';
 
@@ -41,7 +40,8 @@ export interface Image {
 
 /** What builds and runs images. */
 export interface Engine {
-  build(build: Build): Promise<Image>;
+  /** `context`: the folder with the Dockerfile. */
+  build(tag: string, context: string): Promise<Image>;
 }
 
 /** Docker where an engine answers; else buildah, for which `folder` must be empty and have room for 4 GB. */

@@ -19,7 +19,7 @@ let image: Image;
 beforeAll(async () => {
   folder = await emptyFolder();
   engine = await engineIn(folder.path);
-  image = await engine.build({ tag: 'agent-server', context: ROOT });
+  image = await engine.build('agent-server', ROOT);
 });
 
 afterAll(() => folder[Symbol.asyncDispose]());
@@ -53,7 +53,7 @@ test('docs/deploy-recipes.md: its Dockerfile makes an image that serves a projec
   const page = 'docs/deploy-recipes.md';
   await writeFile(join(context, 'Dockerfile'), onlyBlock(page, 'dockerfile', 'FROM agent-server'));
   await writeFile(join(context, '.dockerignore'), onlyBlock(page, 'dockerignore', 'node_modules'));
-  const built = await engine.build({ tag: 'agents', context });
+  const built = await engine.build('agents', context);
   expect(built.config.User).toBe('node');
   const port = await freePort();
   await expectServed({ image: built, uid: 1_000, port, env: { PORT: String(port) }, folder: folder.path });

@@ -70,7 +70,7 @@ test('docs/install.md: an existing project installs the server by name and versi
   const [check = ''] = onlyBlock(PAGE, 'sh', 'npx agent-server check').trim().split('\n');
 
   expect((await readJson(join(root, 'package.json'))).dependencies['agent-server']).toBe(`^${version}`);
-  expect((await app.run(check)).trim()).toBe(onlyBlock(PAGE, 'text', 'ok ').trim());
+  expect(await app.run(check)).toContain(onlyBlock(PAGE, 'text', 'ok ').trim());
 
   await app.run('npm install typescript@7 @types/node@24');
   for (const flags of ['--module nodenext', '--module esnext --moduleResolution bundler'])
@@ -114,7 +114,6 @@ test('the package has nothing that publint complains about', async () => {
 });
 
 test('the package can be published', async () => {
-  const args = ['publish', inject('tarball'), '--dry-run', '--json', '--tag', 'next', '--provenance=false'];
-  const report = JSON.parse(await command('npm', args, { cwd: folder.path }));
-  expect(report).toMatchObject({ name: 'agent-server', version });
+  const args = ['publish', inject('tarball'), '--dry-run', '--tag', 'next', '--provenance=false'];
+  expect(await command('npm', args, { cwd: folder.path })).toContain(`+ agent-server@${version}`);
 });

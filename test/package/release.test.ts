@@ -69,9 +69,9 @@ test('workflows run scripts that exist, and publish with provenance and the fewe
   const builds = jobs.image.steps.filter(({ uses }: { uses?: string }) =>
     uses?.startsWith('docker/build-push-action'),
   );
-  expect(builds.map((step: { with: { target?: string } }) => step.with.target)).toEqual([
+  expect(builds.map((step: { with: { context?: string } }) => step.with.context)).toEqual([
     undefined,
-    'langgraph',
+    'deploy/langgraph',
   ]);
   for (const build of builds)
     expect(build.with).toMatchObject({
@@ -92,7 +92,8 @@ test('what the image has for amd64 it has for arm64 too, and its Dockerfile name
 
   const drivers = readdirSync(join(ROOT, 'node_modules/better-sqlite3/prebuilds'));
   expect(drivers).toEqual(expect.arrayContaining(['linux-x64.node', 'linux-arm64.node']));
-  expect(read('Dockerfile')).not.toMatch(/amd64|x86|x64|arm64|aarch64/i);
+  for (const file of ['Dockerfile', 'deploy/langgraph/Dockerfile'])
+    expect(read(file)).not.toMatch(/amd64|x86|x64|arm64|aarch64/i);
 });
 
 test('forms of issues ask what is needed, and name commands that exist', () => {

@@ -19,7 +19,8 @@ let engine: Engine;
 beforeAll(async () => {
   folder = await emptyFolder();
   engine = await engineIn(folder.path);
-  await engine.build({ tag: `${BASE}:24`, context: ROOT, target: 'langgraph' });
+  await engine.build('agent-server', ROOT);
+  await engine.build(`${BASE}:24`, join(ROOT, 'deploy/langgraph'));
 });
 
 afterAll(() => folder[Symbol.asyncDispose]());
@@ -53,7 +54,7 @@ test.each([
     const context = join(folder.path, `by-${language}`);
     await writeProject(context);
     await write(context);
-    const image = await engine.build({ tag: `by-${language.toLowerCase()}`, context });
+    const image = await engine.build(`by-${language.toLowerCase()}`, context);
     expect(image.config).toMatchObject({
       WorkingDir: `/deps/by-${language}`,
       ExposedPorts: { '8000/tcp': {} },
