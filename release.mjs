@@ -7,7 +7,7 @@ const VERSION = /\d+\.\d+\.\d+(?:-rc\.\d+)?/;
 /** Files that name the version, each with what is in front of it. */
 const PLACES = {
   'package.json': /^ {2}"version": "/m,
-  'README.md': /MIT licence · version |^Version /m,
+  'README.md': /\bVersion\s/,
   'docs/install.md': /agent-server[-@]/,
   Dockerfile: /image\.version="/,
   'charts/agent-server/Chart.yaml': /^(?:appVersion|version): /m,
