@@ -1,9 +1,12 @@
+import type { RunSteps } from '../../src/schemas/steps.ts';
 import type { HttpClient } from '../support/http-client.ts';
 
 /** A little less than the largest metadata, item and state that a request may bring. */
 const METADATA = { kind: { is: 'large' }, title: 'a'.repeat(1000), text: 'word '.repeat(100_000) };
 const ITEM = { z: 1, half: 1, text: `${'word '.repeat(4000)}${'x'.repeat(900_000)}` };
 const STATE = { x: 1, text: 'y'.repeat(2_000_000) };
+/** The contents of a model's call with them are as large as contents can be. */
+const MESSAGES = Array.from({ length: 1000 }, (_, n) => ({ role: 'user', content: `${n} `.repeat(500) }));
 
 /** Makes a task whose state is large. */
 function message(n: number) {
@@ -39,7 +42,6 @@ export async function insertLargest(client: HttpClient, rows: number): Promise<R
     await client.call('GET', `/threads/${thread_id}/runs/${run_id}/join`);
     await client.call('PUT', '/store/items', { namespace: ['notes'], key: `${n}`, value: ITEM });
     await client.call('POST', '/a2a/echo', message(n));
-    Object.assign(ids, { thread_id, run_id });
     if (n % 4 > 0) continue;
     const assistant = { graph_id: 'echo', metadata: METADATA };
     const { assistant_id } = await client.call<{ assistant_id: string }>('POST', '/assistants', assistant);
@@ -47,5 +49,25 @@ export async function insertLargest(client: HttpClient, rows: number): Promise<R
     const { cron_id } = await client.call<{ cron_id: string }>('POST', '/runs/crons', cron);
     Object.assign(ids, { assistant_id, cron_id });
   }
-  return ids;
+  return { ...ids, ...(await insertConversation(client)) };
+}
+
+/** A run with steps and with a delivery that is never made. */
+async function insertConversation(client: HttpClient): Promise<Record<string, string>> {
+  const { thread_id } = await client.call<{ thread_id: string }>('POST', '/threads', { metadata: METADATA });
+  const at = `/threads/${thread_id}/runs`;
+  const { run_id } = await client.call<{ run_id: string }>('POST', at, {
+    assistant_id: 'conversing',
+    input: { messages: MESSAGES },
+    webhook: 'http://127.0.0.1:9/',
+  });
+  await client.call('GET', `${at}/${run_id}/join`);
+  const { steps } = await client.call<RunSteps>('GET', `${at}/${run_id}/steps`);
+  const model = steps.find(({ kind }) => kind === 'model') as RunSteps['steps'][number];
+  const step_id = `${model.attempt}.${model.number}`;
+  const [delivery] = await client.call<{ delivery_id: string }[]>(
+    'GET',
+    `/webhooks/deliveries?run_id=${run_id}`,
+  );
+  return { thread_id, run_id, step_id, delivery_id: (delivery as { delivery_id: string }).delivery_id };
 }

@@ -64,10 +64,15 @@ async function measure(
   const folder = await mkdtemp(join(tmpdir(), 'largest-'));
   const socket = join(folder, 'probe');
   await using server = await startServer({
-    graphs: { echo: 'test/fixtures/graphs/echo.ts:graph' },
+    graphs: {
+      echo: 'test/fixtures/graphs/echo.ts:graph',
+      conversing: 'test/fixtures/conversing-graphs/conversing.ts:graph',
+    },
     env: {
       ...env,
+      AGENT_SERVER_RECORD: 'contents',
       LANGGRAPH_HTTP: '{"openai":{"enabled":true}}',
+      LANGGRAPH_WEBHOOKS: '{"url":{"disable_loopback":false}}',
       PAUSE_PROBE: socket,
       NODE_OPTIONS: `--import ${PROBE} ${NODE_OPTIONS}`,
     },
