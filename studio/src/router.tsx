@@ -42,6 +42,12 @@ const run = createRoute({
   validateSearch: textsOf(['tab', 'step', 'node', 'open', 'hide', 'q', 'event']),
   component: lazyRouteComponent(() => import('./screens/run/run.tsx'), 'Run'),
 });
+const compare = createRoute({
+  getParentRoute: parent,
+  path: '/compare',
+  validateSearch: textsOf(['left', 'right', 'step']),
+  component: lazyRouteComponent(() => import('./screens/compare/compare.tsx'), 'Compare'),
+});
 const threads = createRoute({
   getParentRoute: parent,
   path: '/threads',
@@ -168,7 +174,7 @@ const assistants = createRoute({
 const assistant = createRoute({
   getParentRoute: parent,
   path: '/assistants/$assistantId',
-  validateSearch: textsOf(['tab', 'version', 'against', 'tried']),
+  validateSearch: textsOf(['tab', 'version', 'with', 'against', 'tried']),
   component: lazyRouteComponent(() => import('./screens/assistant/assistant.tsx'), 'Assistant'),
 });
 
@@ -179,6 +185,7 @@ const routes = [
   chat,
   runs,
   run,
+  compare,
   threads,
   thread,
   inbox,

@@ -170,10 +170,40 @@ describe.runIf(hasStudio)('assistants in Studio (needs Debian package chromium)'
     expect(contexts).toEqual([{ language: 'de' }, { language: 'en' }]);
     await page.reload();
     await answer('left').getByText('["tea","tea","tea"]').waitFor();
+    await page.getByRole('link', { name: 'Compare step by step' }).click();
+    await page.getByRole('table', { name: 'Steps' }).waitFor();
+    await page.goBack();
     // Of another version there is no answer yet.
     await page.getByRole('combobox', { name: 'Left version' }).selectOption('2');
     await answer('left').waitFor({ state: 'detached' });
     expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('two assistants answer the same input side by side', async () => {
+    const { assistant_id } = await writer('Here');
+    const other = await client.assistants.create({
+      graphId: 'zod-state',
+      name: 'There',
+      context: { language: 'en' },
+    });
+    const { page } = await openStudio(browser, origin, `/assistants/${assistant_id}?tab=try`);
+    await page.getByRole('combobox', { name: 'Left assistant' }).selectOption('There');
+    await page.getByLabel('topic').fill('tea');
+    await page.keyboard.press('Control+Enter');
+    for (const side of ['left', 'right'])
+      await page
+        .getByRole('region', { name: `Answer of the ${side} version` })
+        .getByText('["tea","tea","tea"]')
+        .waitFor();
+    expect(await violations(page)).toEqual([]);
+    const { searchParams } = new URL(page.url());
+    expect(searchParams.get('with')).toBe(other.assistant_id);
+    const threads = searchParams.get('tried')?.split(',') ?? [];
+    const titles = await Promise.all(
+      threads.map(async (id) => (await client.threads.get(id)).metadata?.['title']),
+    );
+    expect(titles).toEqual(['There, version 1', 'Here, version 1']);
     await page.context().close();
   });
 

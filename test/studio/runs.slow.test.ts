@@ -36,20 +36,17 @@ describe.runIf(hasStudio)('the list of runs in Studio (needs Chromium and a buil
     }
     const { page, problems } = await openStudio(studio.browser, studio.origin, '/runs');
     const table = page.getByRole('table', { name: 'Runs' });
-    await table
-      .getByRole('row', { name: /^fails/ })
-      .getByText('BoomError: boom 7')
-      .waitFor();
-    expect(await table.getByRole('row', { name: /^interrupting/ }).innerText()).toContain('waiting');
+    await table.getByRole('row', { name: /fails/ }).getByText('BoomError: boom 7').waitFor();
+    expect(await table.getByRole('row', { name: /interrupting/ }).innerText()).toContain('waiting');
     expect(await violations(page)).toEqual([]);
     const status = page.getByLabel('Status');
     await status.selectOption('success');
     await page.getByText('No matching runs').waitFor();
     await status.selectOption('waiting');
-    await table.getByRole('row', { name: /^interrupting/ }).waitFor();
+    await table.getByRole('row', { name: /interrupting/ }).waitFor();
     expect(await table.getByRole('row').count()).toBe(2);
     await page.goto(`${studio.origin}/studio/threads/${thread_id}?tab=runs`);
-    expect(await table.getByRole('row', { name: /^interrupting/ }).innerText()).toContain('waiting');
+    expect(await table.getByRole('row', { name: /interrupting/ }).innerText()).toContain('waiting');
     expect(problems).toEqual([]);
     await page.context().close();
     await client.threads.delete(thread_id);
@@ -61,7 +58,7 @@ describe.runIf(hasStudio)('the list of runs in Studio (needs Chromium and a buil
     const { run_id } = await client.runs.create(thread_id, 'echo', { input: { x: 1 } });
     await client.runs.join(thread_id, run_id);
     const { page, problems } = await openStudio(studio.browser, studio.origin, '/runs');
-    const row = page.getByRole('table', { name: 'Runs' }).getByRole('row', { name: /^echo/ });
+    const row = page.getByRole('table', { name: 'Runs' }).getByRole('row', { name: /echo/ });
     const [tab] = await Promise.all([
       page.context().waitForEvent('page'),
       row.getByText('success').click({ modifiers: ['Control'] }),
@@ -74,6 +71,30 @@ describe.runIf(hasStudio)('the list of runs in Studio (needs Chromium and a buil
     await row.getByRole('link', { name: /^echo/ }).press('Enter');
     await page.waitForURL(`**/runs/${run_id}`);
     expect(problems).toEqual([]);
+    await page.context().close();
+    await client.threads.delete(thread_id);
+  });
+
+  test('a column is resized by keyboard, keeps its width, and becomes automatic again', async () => {
+    const { client } = studio;
+    const { thread_id } = await client.threads.create();
+    await client.runs.wait(thread_id, 'echo', { input: { x: 1 } });
+    const { page } = await openStudio(studio.browser, studio.origin, '/runs');
+    const heading = page.getByRole('columnheader', { name: 'Status' });
+    const edge = page.getByRole('separator', { name: 'Width of column 3' });
+    const width = async () => Math.round((await heading.boundingBox())?.width ?? 0);
+    await edge.waitFor();
+    const before = await width();
+    await edge.press('ArrowRight');
+    expect(await width()).toBe(before + 16);
+    await edge.press('ArrowRight');
+    await page.reload();
+    await edge.waitFor();
+    expect(await width()).toBe(before + 32);
+    expect(await edge.getAttribute('aria-valuenow')).toBe(String(before + 32));
+    expect(await violations(page)).toEqual([]);
+    await edge.press('Enter');
+    expect(await edge.getAttribute('aria-valuetext')).toBe('Status: automatic');
     await page.context().close();
     await client.threads.delete(thread_id);
   });

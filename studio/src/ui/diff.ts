@@ -26,7 +26,8 @@ function jsonLines(value: unknown): string[] {
   return JSON.stringify(value, null, 2).split('\n');
 }
 
-function diffLines(before: readonly string[], after: readonly string[]): DiffLine[] {
+/** All lines of two texts, in order: those of one, of the other, and of both. */
+export function diffLines(before: readonly string[], after: readonly string[]): DiffLine[] {
   let start = 0;
   while (start < before.length && start < after.length && before[start] === after[start]) start++;
   let end = 0;

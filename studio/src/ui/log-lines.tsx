@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { After } from './format.tsx';
 
 const TONES: Readonly<Record<string, string>> = { warn: 'text-wait', error: 'text-err', debug: 'text-ink-3' };
 
@@ -15,19 +16,25 @@ export interface LogLine {
 interface LogLinesProps<Line extends LogLine> {
   readonly lines: readonly Line[];
   readonly keyOf: (line: Line) => string | number;
+  /** Shows the time since then instead of the time of day. */
+  readonly since?: string | undefined;
   /** Content between the time and the node. */
   readonly before?: (line: Line) => ReactNode;
 }
 
 /** Log lines, with the node that wrote them. */
-export function LogLines<Line extends LogLine>({ lines, keyOf, before }: LogLinesProps<Line>) {
+export function LogLines<Line extends LogLine>({ lines, keyOf, since, before }: LogLinesProps<Line>) {
   return (
     <ol className="font-mono text-xs/[18px]">
       {lines.map((line) => (
         <li key={keyOf(line)} className="flex gap-3 max-sm:flex-wrap max-sm:gap-y-0">
-          <time dateTime={line.time} className="text-ink-3">
-            {line.time.slice(11, 23)}
-          </time>
+          <span className="w-20 flex-none text-ink-3">
+            {since === undefined ? (
+              <time dateTime={line.time}>{line.time.slice(11, 23)}</time>
+            ) : (
+              <After at={line.time} since={since} />
+            )}
+          </span>
           {before?.(line)}
           <span className="w-24 flex-none truncate text-ink-2">{line.node ?? ''}</span>
           <span

@@ -1,26 +1,43 @@
 import type { ComponentProps, KeyboardEventHandler, MouseEvent, ReactNode } from 'react';
+import { useColumnWidths } from './column-widths.tsx';
 import { Card } from './page.tsx';
 
 interface TableProps {
   readonly label: string;
-  /** Column names. Wrap those for screen readers only in `<span className="sr-only">`. */
-  readonly columns: readonly ReactNode[];
+  /** Column names. */
+  readonly columns: readonly string[];
+  /** Those of them that are for screen readers only. */
+  readonly unnamed?: readonly string[];
   readonly children: ReactNode;
   readonly onKeyDown?: KeyboardEventHandler<HTMLTableElement>;
 }
 
 /** A table that scrolls by itself if it is too wide. */
-export function Table({ label, columns, children, onKeyDown }: TableProps) {
+export function Table({ label, columns, unnamed = [], children, onKeyDown }: TableProps) {
+  const { style, className, columns: widths, handle } = useColumnWidths(label, columns);
   return (
     // Positions hidden content within its cell, or it would widen the page.
     <Card className="relative flex-none overflow-x-auto">
-      <table aria-label={label} className="w-full text-left" onKeyDown={onKeyDown}>
+      <table aria-label={label} className={`text-left ${className}`} style={style} onKeyDown={onKeyDown}>
+        {widths}
         <thead className="text-xs text-ink-3">
           <tr className="border-b border-line">
             {columns.map((name, i) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: columns do not change places
-              <th key={i} scope="col" className="px-3 py-2 font-normal whitespace-nowrap">
-                {name}
+              <th
+                // biome-ignore lint/suspicious/noArrayIndexKey: two fields of the user's may have one name
+                key={i}
+                scope="col"
+                data-column={name}
+                className="relative px-3 py-2 font-normal whitespace-nowrap"
+              >
+                {unnamed.includes(name) ? (
+                  <span className="sr-only">{name}</span>
+                ) : (
+                  <>
+                    <bdi className="block max-w-[32ch] truncate">{name}</bdi>
+                    {handle(name)}
+                  </>
+                )}
               </th>
             ))}
           </tr>
@@ -63,6 +80,8 @@ export function Cell({ className = '', ...props }: ComponentProps<'td'>) {
 
 export interface Column<Item> {
   readonly name: string;
+  /** The name is for screen readers only. */
+  readonly isUnnamed?: boolean;
   /** Content of the cell. Without any in all rows, the column is hidden. */
   readonly cell: (item: Item) => ReactNode;
   readonly className?: string;
@@ -82,7 +101,11 @@ export function ItemTable<Item>({ label, items, keyOf, columns }: ItemTableProps
     .map((column, i) => ({ column, i }))
     .filter(({ i }) => rows.some(({ cells }) => isFilled(cells[i])));
   return (
-    <Table label={label} columns={shown.map(({ column }) => column.name)}>
+    <Table
+      label={label}
+      columns={shown.map(({ column }) => column.name)}
+      unnamed={columns.filter(({ isUnnamed }) => isUnnamed).map(({ name }) => name)}
+    >
       {rows.map(({ item, cells }) => (
         <Row key={keyOf(item)}>
           {shown.map(({ column, i }) => (

@@ -10,6 +10,7 @@ import { FilterBar } from '../../ui/filter-bar.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyList, PagedList } from '../../ui/paged-list.tsx';
 import { type Column, ItemTable, OPENS } from '../../ui/table.tsx';
+import { useSearchChange } from '../../ui/use-search-change.ts';
 import { CronForm } from './cron-form.tsx';
 import { CronPill } from './cron-pill.tsx';
 import { type CronFilters, cronsQuery, type ListedCron } from './crons-query.ts';
@@ -44,9 +45,7 @@ export function Crons() {
 }
 
 function Filters({ filters }: { filters: CronFilters }) {
-  const navigate = useNavigate({ from: '/crons' });
-  const set = (change: CronFilters) =>
-    void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const set = useSearchChange<CronFilters>();
   return (
     <FilterBar filters={filters}>
       <Select

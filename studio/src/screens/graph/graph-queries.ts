@@ -56,9 +56,6 @@ export const subgraphsQuery = (assistant_id: string) =>
     staleTime: 60_000,
   });
 
-/** Runs whose state a drawing can show. */
-const RECENT_RUNS = 30;
-
 /** Schemas of a run's graph. Those of its assistant may have changed since. */
 export const runSchemasQuery = ({ run_id, thread_id }: RunIds) =>
   queryOptions({
@@ -81,13 +78,6 @@ export const runSubgraphsQuery = ({ run_id, thread_id }: RunIds) =>
         }),
       ),
     staleTime: 60_000,
-  });
-
-/** The latest runs of an assistant, without their inputs. */
-export const recentRunsQuery = (assistant_id: string) =>
-  queryOptions({
-    queryKey: ['run', 'list', { recent: assistant_id }],
-    queryFn: () => dataOf(api.POST('/runs/search', { body: { assistant_id, limit: RECENT_RUNS } })),
   });
 
 /** Names of the current or next nodes of a thread, and the run that wrote its newest checkpoint. */

@@ -1,11 +1,12 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense } from 'react';
-import { Ago, duration } from '../../ui/format.tsx';
+import { After, Ago, duration } from '../../ui/format.tsx';
 import { Json } from '../../ui/json.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
-import type { ShownStep } from '../run/run-queries.ts';
+import { explanationQuery, type ShownStep } from '../run/run-queries.ts';
 import { CodeLocation } from './code-location.tsx';
 import { allNodes, graphModel } from './graph-model.ts';
 import { stateText } from './node-states.ts';
@@ -101,6 +102,7 @@ function useType(assistantId: string, runId: string | undefined, id: string): st
 
 function StepLine({ runId, step }: { runId: string; step: ShownStep }) {
   const { attempt, number, status, started_at, ended_at, error } = step;
+  const since = useQuery(explanationQuery(runId)).data?.started_at;
   return (
     <li>
       <Link
@@ -112,7 +114,7 @@ function StepLine({ runId, step }: { runId: string; step: ShownStep }) {
         <StatusPill status={status} />
         {ended_at && <span>{duration(Date.parse(ended_at) - Date.parse(started_at))}</span>}
         <span className="ml-auto text-ink-3">
-          <Ago at={started_at} />
+          {since ? <After at={started_at} since={since} /> : <Ago at={started_at} />}
         </span>
         {error && <span className="w-full break-words text-err">{`${error.error}: ${error.message}`}</span>}
       </Link>

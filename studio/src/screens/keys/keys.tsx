@@ -52,17 +52,8 @@ function List() {
       ) : (
         <Table
           label="Keys"
-          columns={[
-            'Name',
-            'State',
-            'Scope',
-            'Created',
-            'Last used',
-            'Ends',
-            <span key="actions" className="sr-only">
-              Actions
-            </span>,
-          ]}
+          columns={['Name', 'State', 'Scope', 'Created', 'Last used', 'Ends', 'Actions']}
+          unnamed={['Actions']}
         >
           {data.map((key) => (
             <KeyRow key={key.key_id} apiKey={key} />

@@ -1,8 +1,8 @@
-import { useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
 import { Card } from '../../ui/page.tsx';
 import { Empty } from '../../ui/states.tsx';
+import { useSearchChange } from '../../ui/use-search-change.ts';
 import type { RunEvent } from './follow-events.ts';
 
 const ROW_HEIGHT = 28;
@@ -72,14 +72,12 @@ function EventRow({
   event: RunEvent;
   isSelected: boolean;
 }) {
-  const navigate = useNavigate({ from: '/runs/$runId' });
+  const change = useSearchChange<{ event: string }>();
   return (
     <button
       type="button"
       aria-pressed={isSelected}
-      onClick={() =>
-        void navigate({ search: (before) => ({ ...before, event: String(number) }), replace: true })
-      }
+      onClick={() => change({ event: String(number) })}
       className="flex h-full w-full items-center gap-3 border-b border-line px-3 text-left hover:bg-sunk aria-pressed:bg-sunk"
     >
       <span className="w-10 flex-none text-right max-sm:w-7 text-ink-3">{number}</span>

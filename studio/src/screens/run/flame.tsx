@@ -1,4 +1,3 @@
-import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { duration } from '../../ui/format.tsx';
 import { type FlameBar, flameBars } from './flame-bars.ts';
@@ -12,7 +11,7 @@ export function Flame(props: StepsOfRun) {
   return <StepsView {...props}>{(drawn) => <Bars {...drawn} />}</StepsView>;
 }
 
-function Bars({ rows, start, span, selectedId }: DrawnSteps) {
+function Bars({ rows, start, span, selectedId, select }: DrawnSteps) {
   const { bars, hidden } = useMemo(() => flameBars(rows, span), [rows, span]);
   const lanes = bars.reduce((most, { lane }) => Math.max(most, lane + 1), 1);
   return (
@@ -23,7 +22,7 @@ function Bars({ rows, start, span, selectedId }: DrawnSteps) {
       <section tabIndex={0} aria-label="Steps" className="min-h-0 flex-1 overflow-auto">
         <ul className="relative mr-20 mt-2" style={{ height: lanes * LANE_HEIGHT }}>
           {bars.map((bar) => (
-            <Bar key={bar.row.id} bar={bar} start={start} span={span} selected={selectedId} />
+            <Bar key={bar.row.id} bar={bar} start={start} span={span} selected={selectedId} select={select} />
           ))}
         </ul>
       </section>
@@ -49,10 +48,10 @@ interface BarProps {
   readonly start: number;
   readonly span: number;
   readonly selected: string | undefined;
+  readonly select: DrawnSteps['select'];
 }
 
-function Bar({ bar: { row, lane }, start, span, selected }: BarProps) {
-  const navigate = useNavigate({ from: '/runs/$runId' });
+function Bar({ bar: { row, lane }, start, span, selected, select }: BarProps) {
   const { id, name, step, from, to } = row;
   const look = step?.status === 'error' ? 'bg-err-bg text-err' : LOOKS[step?.kind ?? 'node'];
   const time = duration(to - from);
@@ -71,7 +70,7 @@ function Bar({ bar: { row, lane }, start, span, selected }: BarProps) {
         aria-pressed={id === selected}
         aria-label={`${name}, ${time}`}
         title={`${name}, ${time}`}
-        onClick={() => void navigate({ search: (before) => ({ ...before, step: id }), replace: true })}
+        onClick={() => select(id)}
         className={`block h-6 w-full overflow-hidden rounded-[4px] border border-current/25 px-1.5 text-left text-xs whitespace-nowrap hover:border-current aria-pressed:border-current ${look}`}
       >
         <bdi>{name}</bdi> {time}

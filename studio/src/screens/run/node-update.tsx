@@ -4,7 +4,7 @@ import { type DiffLine, diffOf } from '../../ui/diff.ts';
 import { DiffText } from '../../ui/diff-text.tsx';
 import { Json } from '../../ui/json.tsx';
 import { pastStateQuery } from '../chat/chat-queries.ts';
-import { Part } from './part.tsx';
+import { Part, useRegionName } from './part.tsx';
 import type { DetailedStep } from './run-queries.ts';
 
 /** Lines of a diff that are drawn. */
@@ -13,6 +13,7 @@ const MAX_LINES = 500;
 /** What a node returned, compared with the state before it. */
 export function NodeUpdate({ details, update }: { details: DetailedStep; update: unknown }) {
   const { thread_id, checkpoint_id, namespace } = details;
+  const regionName = useRegionName('Changes of the state');
   const hasState = checkpoint_id !== null && namespace === '';
   const { data, isLoading } = useQuery({
     ...pastStateQuery(thread_id, checkpoint_id ?? ''),
@@ -31,7 +32,7 @@ export function NodeUpdate({ details, update }: { details: DetailedStep; update:
     <Part title="Update">
       <div
         role="region"
-        aria-label="Changes of the state"
+        aria-label={regionName}
         tabIndex={0}
         className="max-h-[60vh] overflow-auto rounded-lg bg-sunk py-2 font-mono text-xs/[19px] -outline-offset-2"
       >
@@ -44,9 +45,10 @@ export function NodeUpdate({ details, update }: { details: DetailedStep; update:
 }
 
 function Channel({ name, before, value }: { name: string; before: unknown; value: unknown }) {
+  const regionName = useRegionName(name);
   const lines = useMemo(() => linesOf(before, value), [before, value]);
   return (
-    <section aria-label={name} className="pb-2">
+    <section aria-label={regionName} className="pb-2">
       <h4 className="px-4 font-medium">{name}</h4>
       {lines.slice(0, MAX_LINES).map((line, n) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: lines of a comparison never move

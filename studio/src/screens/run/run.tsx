@@ -3,6 +3,7 @@ import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { assistantName, assistantsQuery } from '../../api/assistants.ts';
 import type { Schemas } from '../../api/client.ts';
+import { buttonClass } from '../../ui/button.tsx';
 import { Ago, count, duration, localTimes, shortId } from '../../ui/format.tsx';
 import { ID_LINK } from '../../ui/id-links.tsx';
 import { Json } from '../../ui/json.tsx';
@@ -17,6 +18,7 @@ import { titleOf } from '../threads/threads-query.ts';
 import { Answer, useIsAsking } from './answer.tsx';
 import { AsCode } from './as-code.tsx';
 import { CancelRun } from './cancel-run.tsx';
+import { FailureLog } from './failure-log.tsx';
 import { Logs } from './logs.tsx';
 import { Rerun } from './rerun.tsx';
 import { Retry } from './retry.tsx';
@@ -75,6 +77,9 @@ function RunView({ explanation }: { explanation: Schemas['RunExplanation'] }) {
       }
       actions={
         <>
+          <Link to="/compare" search={{ left: run.run_id }} className={buttonClass('quiet')}>
+            Compare with …
+          </Link>
           <AsCode run={run} />
           <Rerun run={run} />
           <Retry run={run} error={explanation.error} />
@@ -85,6 +90,7 @@ function RunView({ explanation }: { explanation: Schemas['RunExplanation'] }) {
     >
       <Summary explanation={explanation} created_at={run.created_at} steps={steps.data} />
       {explanation.error && <ErrorOf error={explanation.error} />}
+      <FailureLog explanation={explanation} steps={steps.data} />
       <Tabs tabs={TABS} open={tab} />
       <Suspense fallback={<Loading what="the view" />}>
         {tab === 'timeline' && <Timeline steps={steps} explanation={explanation} />}

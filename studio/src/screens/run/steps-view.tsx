@@ -5,6 +5,7 @@ import type { Schemas } from '../../api/client.ts';
 import { localTimes } from '../../ui/format.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { useSearchChange } from '../../ui/use-search-change.ts';
 import type { Steps } from './run-queries.ts';
 import { StepDetails } from './step-details.tsx';
 import { type TimelineRows, timelineRows } from './timeline-rows.ts';
@@ -12,6 +13,7 @@ import { type TimelineRows, timelineRows } from './timeline-rows.ts';
 export interface DrawnSteps extends TimelineRows {
   /** Id of the selected step, from the address. */
   readonly selectedId: string | undefined;
+  readonly select: (id: string) => void;
 }
 
 export interface StepsOfRun {
@@ -51,6 +53,7 @@ interface PanesProps extends Pick<StepsViewProps, 'children' | 'explanation'> {
 
 function Panes({ data, now, explanation: { run_id, thread_id, error }, children }: PanesProps) {
   const { step } = useSearch({ from: '/runs/$runId' });
+  const change = useSearchChange<{ step: string }>();
   const drawn = useMemo(() => timelineRows(data, now), [data, now]);
   // A failed run opens at its failed step. The innermost failed one is the last.
   const failed = error ? drawn.rows.findLast((row) => row.step?.status === 'error') : undefined;
@@ -59,7 +62,7 @@ function Panes({ data, now, explanation: { run_id, thread_id, error }, children 
   return (
     <div className="grid min-h-0 flex-1 gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(320px,42%)]">
       <Card className="flex min-h-80 min-w-0 flex-col overflow-hidden">
-        {children({ ...drawn, selectedId })}
+        {children({ ...drawn, selectedId, select: (id) => change({ step: id }) })}
       </Card>
       {selected ? (
         <StepDetails step={selected} start={drawn.start} thread_id={thread_id} runId={run_id} />

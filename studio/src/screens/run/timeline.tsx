@@ -1,4 +1,3 @@
-import { useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef } from 'react';
 import { duration } from '../../ui/format.tsx';
@@ -25,7 +24,7 @@ export function Timeline(props: StepsOfRun) {
   return <StepsView {...props}>{(drawn) => <Bars {...drawn} />}</StepsView>;
 }
 
-function Bars({ rows, start, span, selectedId }: DrawnSteps) {
+function Bars({ rows, start, span, selectedId, select }: DrawnSteps) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: rows.length,
@@ -51,7 +50,7 @@ function Bars({ rows, start, span, selectedId }: DrawnSteps) {
             const row = rows[index] as Row;
             return (
               <li key={row.id} className="absolute inset-x-0" style={{ top, height: ROW_HEIGHT }}>
-                <Bar row={row} start={start} span={span} isSelected={row.id === selectedId} />
+                <Bar row={row} start={start} span={span} isSelected={row.id === selectedId} select={select} />
               </li>
             );
           })}
@@ -82,10 +81,10 @@ interface BarProps {
   readonly start: number;
   readonly span: number;
   readonly isSelected: boolean;
+  readonly select: DrawnSteps['select'];
 }
 
-function Bar({ row: { id, depth, name, note, step, from, to }, start, span, isSelected }: BarProps) {
-  const navigate = useNavigate({ from: '/runs/$runId' });
+function Bar({ row: { id, depth, name, note, step, from, to }, start, span, isSelected, select }: BarProps) {
   const left = (100 * (from - start)) / span;
   const width = Math.max(0.2, (100 * (to - from)) / span);
   const colour = step ? (STATUS_COLOURS[step.status] ?? COLOURS[step.kind]) : 'bg-accent opacity-20';
@@ -94,7 +93,7 @@ function Bar({ row: { id, depth, name, note, step, from, to }, start, span, isSe
       type="button"
       disabled={!step}
       aria-pressed={isSelected}
-      onClick={() => void navigate({ search: (before) => ({ ...before, step: id }), replace: true })}
+      onClick={() => select(id)}
       className="grid h-full w-full grid-cols-[min(280px,40%)_1fr] items-center border-b border-line text-left hover:bg-sunk aria-pressed:bg-sunk"
     >
       <span className="flex min-w-0 items-center gap-2" style={{ paddingLeft: 12 + depth * 14 }}>

@@ -11,14 +11,22 @@ import { useThreadTitles } from './thread-titles.ts';
 
 export type ListedRun = Schemas['RunSummary'];
 
+/** Runs that the reader has chosen in the list, by id. */
+export interface Choice {
+  readonly chosen: readonly string[];
+  readonly choose: (run_id: string, isOn: boolean) => void;
+}
+
 interface RunTableProps {
   readonly runs: readonly ListedRun[];
+  /** With it, each row has a box. */
+  readonly choice?: Choice;
   /** All runs are of one thread, which need not be named. */
   readonly isOfThread?: boolean;
 }
 
 /** Runs as a table; a click on a row opens the run. */
-export function RunTable({ runs, isOfThread = false }: RunTableProps) {
+export function RunTable({ runs, choice, isOfThread = false }: RunTableProps) {
   const titles = useThreadTitles(isOfThread ? [] : runs);
   const used = useUsageColumns(runs);
   const thread: Column<ListedRun> = {
@@ -31,7 +39,13 @@ export function RunTable({ runs, isOfThread = false }: RunTableProps) {
       label="Runs"
       items={runs}
       keyOf={({ run_id = '' }) => run_id}
-      columns={[...COLUMNS.slice(0, 2), ...(isOfThread ? [] : [thread]), ...COLUMNS.slice(2), ...used]}
+      columns={[
+        ...(choice ? [boxColumn(choice)] : []),
+        ...COLUMNS.slice(0, 2),
+        ...(isOfThread ? [] : [thread]),
+        ...COLUMNS.slice(2),
+        ...used,
+      ]}
     />
   );
 }
@@ -49,6 +63,23 @@ function useUsageColumns(runs: readonly ListedRun[]): readonly Column<ListedRun>
     { name: 'Tokens', className, cell: cell((used) => count(tokensOf(used))) },
     { name: 'Cost', className, cell: cell((used) => isPriced(used) && money(used.cost)) },
   ];
+}
+
+function boxColumn({ chosen, choose }: Choice): Column<ListedRun> {
+  return {
+    name: 'Chosen',
+    isUnnamed: true,
+    className: 'w-8',
+    cell: ({ run_id = '' }) => (
+      <input
+        type="checkbox"
+        aria-label={`Choose run ${shortId(run_id)}`}
+        className="align-middle accent-accent"
+        checked={chosen.includes(run_id)}
+        onChange={({ target }) => choose(run_id, target.checked)}
+      />
+    ),
+  };
 }
 
 const COLUMNS: readonly Column<ListedRun>[] = [

@@ -1,5 +1,5 @@
-import { infiniteQueryOptions } from '@tanstack/react-query';
-import { api, pageOf, type Schemas } from '../../api/client.ts';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { api, dataOf, pageOf, type Schemas } from '../../api/client.ts';
 import { hoursFromNow } from '../../api/values.ts';
 import { metadataOf } from '../threads/metadata-text.ts';
 
@@ -64,3 +64,16 @@ export function timeBefore(text: string | undefined): string | undefined {
   const hours = Number(text);
   return hours > 0 && hours < MAX_HOURS ? hoursFromNow(-hours) : undefined;
 }
+
+/** Runs that a select offers. */
+const RECENT_RUNS = 30;
+
+/** The latest runs, without their inputs. */
+export const recentRunsQuery = (assistant_id?: string) =>
+  queryOptions({
+    queryKey: ['run', 'list', { recent: assistant_id ?? 'all' }],
+    queryFn: () => {
+      const body = { limit: RECENT_RUNS, ...(assistant_id !== undefined && { assistant_id }) };
+      return dataOf(api.POST('/runs/search', { body }));
+    },
+  });

@@ -1,11 +1,14 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
 import { AssistantSelect } from '../../ui/assistant-select.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
 import { Select } from '../../ui/fields.tsx';
 import { FilterBar } from '../../ui/filter-bar.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyList, PagedList } from '../../ui/paged-list.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
+import { useSearchChange } from '../../ui/use-search-change.ts';
 import { SavedViews } from '../saved-views/saved-views.tsx';
 import { metadataOf } from '../threads/metadata-text.ts';
 import { filtersOf, periodOf } from './period.ts';
@@ -26,9 +29,7 @@ export function Runs() {
 }
 
 function Filters({ filters }: { filters: RunFilters }) {
-  const navigate = useNavigate({ from: '/runs' });
-  const set = (change: RunFilters) =>
-    void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const set = useSearchChange<RunFilters>();
   return (
     <FilterBar filters={filters}>
       <Select
@@ -69,15 +70,50 @@ function Filters({ filters }: { filters: RunFilters }) {
   );
 }
 
+/** Runs that can be compared at once. */
+const COMPARED = 2;
+
 function List({ filters }: { filters: RunFilters }) {
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const choose = (run_id: string, isOn: boolean) =>
+    setChosen((before) => {
+      const others = before.filter((id) => id !== run_id);
+      return isOn ? [...others, run_id].slice(-COMPARED) : others;
+    });
   const empty = (
     <EmptyList filters={filters} fits="No matching runs" none="No runs yet">
       Start one from Chat or with any client.
     </EmptyList>
   );
   return (
-    <PagedList query={useInfiniteQuery(runsQuery(filters))} what="runs" more="Show older runs" empty={empty}>
-      {(runs) => <RunTable runs={runs} />}
-    </PagedList>
+    <>
+      <Chosen runs={chosen} clear={() => setChosen([])} />
+      <PagedList
+        query={useInfiniteQuery(runsQuery(filters))}
+        what="runs"
+        more="Show older runs"
+        empty={empty}
+      >
+        {(runs) => <RunTable runs={runs} choice={{ chosen, choose }} />}
+      </PagedList>
+    </>
+  );
+}
+
+/** What can be done with the chosen runs. */
+function Chosen({ runs: [left, right], clear }: { runs: readonly string[]; clear: () => void }) {
+  if (left === undefined) return null;
+  return (
+    <section aria-label="Chosen runs" className="flex flex-wrap items-center gap-2">
+      <span role="status">{right === undefined ? 'Choose another run to compare' : '2 runs chosen'}</span>
+      {right !== undefined && (
+        <Link to="/compare" search={{ left, right }} className={buttonClass()}>
+          Compare
+        </Link>
+      )}
+      <Button look="quiet" onClick={clear}>
+        Clear
+      </Button>
+    </section>
   );
 }

@@ -11,6 +11,9 @@ import { ItemRow } from './item-row.tsx';
 import { deleteItem, type Item, itemsQuery, type StoreView } from './store-queries.ts';
 import { columnsOf, othersOf } from './value-columns.ts';
 
+/** The column of the boxes. */
+const SELECTED = 'Selected';
+
 const idOf = ({ namespace, key }: Item): string => JSON.stringify([namespace, key]);
 
 /** Moves between cells with the arrow keys, as in a spreadsheet. */
@@ -65,20 +68,15 @@ export function Items({ view }: { view: StoreView }) {
       <Table
         label="Items"
         columns={[
-          <span key="chosen" className="sr-only">
-            Selected
-          </span>,
+          SELECTED,
           'Key',
           'Namespace',
           ...(view.query ? ['Score'] : []),
-          ...columns.map((field) => (
-            <bdi key={field} className="block max-w-[32ch] truncate">
-              {field}
-            </bdi>
-          )),
+          ...columns,
           ...(hasOthers ? ['Other fields'] : []),
           'Updated',
         ]}
+        unnamed={[SELECTED]}
         onKeyDown={moveByArrows}
       >
         {items.map((item, row) => (

@@ -1,7 +1,8 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { assistantName, assistantsQuery } from '../../api/assistants.ts';
+import { useColumnWidths } from '../../ui/column-widths.tsx';
 import { Ago, byteSize, shortId } from '../../ui/format.tsx';
 import { Card } from '../../ui/page.tsx';
 import { NextPage, NoneSoFar } from '../../ui/paged-list.tsx';
@@ -33,6 +34,9 @@ const COLUMNS: readonly (readonly [name: string, sort?: ThreadSort])[] = [
   ['Owner'],
 ];
 
+/** The column of the boxes. */
+const CHOSEN = 'Chosen';
+
 const SHOW_MORE = 'Show older threads';
 
 /** The threads that match the filters, page by page, and the actions for the selected ones. */
@@ -41,11 +45,13 @@ export function ThreadList({ filters, order }: { filters: ThreadFilters; order: 
   const list = useInfiniteQuery(threadsQuery(filters, order));
   const { data } = list;
   const next = useMore(list);
-  if (!data)
-    return next.error ? <Failure error={next.error} retry={next.retry} /> : <Loading what="threads" />;
-  const pages = withoutRepeats(data.pages.map((page) => page.data));
+  const pages = withoutRepeats((data?.pages ?? []).map((page) => page.data));
   const threads = pages.flat();
   const hasOwner = threads.some(({ metadata }) => 'owner' in metadata);
+  const columns = hasOwner ? COLUMNS : COLUMNS.filter(([name]) => name !== 'Owner');
+  const widths = useColumnWidths('Threads', [CHOSEN, ...columns.map(([name]) => name)]);
+  if (!data)
+    return next.error ? <Failure error={next.error} retry={next.retry} /> : <Loading what="threads" />;
   // Drops deleted threads from the selection.
   const ids = threads.map(({ thread_id }) => thread_id).filter((id) => selected.has(id));
   if (threads.length === 0) {
@@ -58,11 +64,12 @@ export function ThreadList({ filters, order }: { filters: ThreadFilters; order: 
   return (
     <>
       <SelectionBar ids={ids} clear={() => setSelected(new Set())} />
-      <Card className="flex-none overflow-x-auto">
-        <table className="w-full text-left">
+      <Card className="relative flex-none overflow-x-auto">
+        <table className={`text-left ${widths.className}`} style={widths.style}>
+          {widths.columns}
           <thead className="text-xs text-ink-3">
             <tr className="border-b border-line">
-              <th scope="col" className="w-8 py-2 pl-3 font-normal">
+              <th scope="col" data-column={CHOSEN} className="w-8 py-2 pl-3 font-normal">
                 <input
                   type="checkbox"
                   aria-label="Select all shown threads"
@@ -73,7 +80,7 @@ export function ThreadList({ filters, order }: { filters: ThreadFilters; order: 
                   }
                 />
               </th>
-              <Headings order={order} hasOwner={hasOwner} />
+              <Headings columns={columns} order={order} handle={widths.handle} />
             </tr>
           </thead>
           {pages.map((page) => (
@@ -96,40 +103,51 @@ export function ThreadList({ filters, order }: { filters: ThreadFilters; order: 
   );
 }
 
-function Headings({ order, hasOwner }: { order: ThreadOrder; hasOwner: boolean }) {
-  const columns = hasOwner ? COLUMNS : COLUMNS.filter(([name]) => name !== 'Owner');
-  return columns.map(([name, sort]) =>
-    sort ? (
-      <SortHeading key={name} name={name} sort={sort} order={order} />
-    ) : (
-      <th key={name} scope="col" className={`px-3 py-2 font-normal ${name === 'Size' ? 'text-right' : ''}`}>
-        {name}
+interface HeadingsProps {
+  readonly columns: typeof COLUMNS;
+  readonly order: ThreadOrder;
+  readonly handle: (name: string) => ReactNode;
+}
+
+function Headings({ columns, order, handle }: HeadingsProps) {
+  return columns.map(([name, sort]) => {
+    const isSorted = sort !== undefined && sortOf(order) === sort;
+    const direction = isSorted ? (order.order === 'asc' ? 'ascending' : 'descending') : 'none';
+    return (
+      <th
+        key={name}
+        scope="col"
+        data-column={name}
+        aria-sort={sort && direction}
+        className={`relative px-3 py-2 font-normal whitespace-nowrap ${name === 'Size' ? 'text-right' : ''}`}
+      >
+        {sort ? <SortButton name={name} sort={sort} direction={direction} /> : name}
+        {handle(name)}
       </th>
-    ),
-  );
+    );
+  });
+}
+
+interface SortButtonProps {
+  readonly name: string;
+  readonly sort: ThreadSort;
+  readonly direction: 'ascending' | 'descending' | 'none';
 }
 
 /** Sorts by its column, newest first. A second click reverses the order. */
-function SortHeading({ name, sort, order }: { name: string; sort: ThreadSort; order: ThreadOrder }) {
+function SortButton({ name, sort, direction }: SortButtonProps) {
   const navigate = useNavigate({ from: '/threads' });
-  const isSorted = sortOf(order) === sort;
-  const isOldestFirst = order.order === 'asc';
-  const next = isSorted && !isOldestFirst ? { sort, order: 'asc' } : { sort, order: 'desc' };
+  const next = { sort, order: direction === 'descending' ? 'asc' : 'desc' };
+  const isSorted = direction !== 'none';
   return (
-    <th
-      scope="col"
-      aria-sort={isSorted ? (isOldestFirst ? 'ascending' : 'descending') : 'none'}
-      className="px-3 py-2 font-normal whitespace-nowrap"
+    <button
+      type="button"
+      className={`hover:text-ink ${isSorted ? 'font-medium text-ink' : ''}`}
+      onClick={() => void navigate({ search: (before) => ({ ...before, ...next }), replace: true })}
     >
-      <button
-        type="button"
-        className={`hover:text-ink ${isSorted ? 'font-medium text-ink' : ''}`}
-        onClick={() => void navigate({ search: (before) => ({ ...before, ...next }), replace: true })}
-      >
-        {name}
-        {isSorted && <span aria-hidden="true">{isOldestFirst ? ' ↑' : ' ↓'}</span>}
-      </button>
-    </th>
+      {name}
+      {isSorted && <span aria-hidden="true">{direction === 'ascending' ? ' ↑' : ' ↓'}</span>}
+    </button>
   );
 }
 

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useSearch } from '@tanstack/react-router';
 import { useSession } from '../../api/session.ts';
 import { Select } from '../../ui/fields.tsx';
 import { FilterBar } from '../../ui/filter-bar.tsx';
@@ -9,6 +9,7 @@ import { Page } from '../../ui/page.tsx';
 import { EmptyList, PagedList } from '../../ui/paged-list.tsx';
 import { type Column, ItemTable, OPENS } from '../../ui/table.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
+import { useSearchChange } from '../../ui/use-search-change.ts';
 import { DeliveryPill } from './delivery-pill.tsx';
 import { RedeliverAll } from './redeliver-all.tsx';
 import { SendTest } from './send-test.tsx';
@@ -37,9 +38,7 @@ export function Webhooks() {
 }
 
 function Filters({ filters }: { filters: DeliveryFilters }) {
-  const navigate = useNavigate({ from: '/webhooks' });
-  const set = (change: DeliveryFilters) =>
-    void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const set = useSearchChange<DeliveryFilters>();
   return (
     <FilterBar filters={filters}>
       <Select
