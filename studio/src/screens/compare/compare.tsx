@@ -1,9 +1,11 @@
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { Page } from '../../ui/page.tsx';
-import { Empty } from '../../ui/states.tsx';
+import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { PartsOf } from '../run/part.tsx';
 import { StepDetails } from '../run/step-details.tsx';
+import { recentRunsQuery } from '../runs/runs-query.ts';
 import { PairTable } from './pair-table.tsx';
 import { Side } from './side.tsx';
 import { type StepPair, stepPairs } from './step-pairs.ts';
@@ -37,10 +39,20 @@ export function Compare() {
           onSelect={(id) => void navigate({ search: (before) => ({ ...before, step: id }), replace: true })}
         />
       ) : (
-        <Empty title="Choose two runs">Their steps are shown side by side, with time, tokens and cost.</Empty>
+        <NoPair />
       )}
       {selected && <Contents pair={selected} left={left} right={right} />}
     </Page>
+  );
+}
+
+/** While a run is missing: whether there are any to choose from. */
+function NoPair() {
+  const { data, error, refetch } = useQuery(recentRunsQuery());
+  if (error) return <Failure error={error} retry={() => void refetch()} />;
+  if (!data) return <Loading what="runs" />;
+  return (
+    <Empty title="Choose two runs">Their steps are shown side by side, with time, tokens and cost.</Empty>
   );
 }
 
