@@ -24,7 +24,7 @@ interface GraphPanesProps {
   readonly hint: string;
 }
 
-/** A graph with the selected node beside it. */
+/** A graph with the selected node next to it. */
 export function GraphPanes({
   assistantId,
   runId,

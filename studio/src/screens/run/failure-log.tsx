@@ -10,7 +10,7 @@ interface FailureLogProps {
 }
 
 /**
- * What the run's log says of a failure that no step had: a graph that did not load, an input it refused, a time-out, a lost
+ * A failure that no step had, as in the run's log: a graph that did not load, an input it refused, a time-out, a lost
  * worker. It has the stack and the source around the line.
  */
 export function FailureLog({ explanation: { run_id, error, started_at }, steps }: FailureLogProps) {
