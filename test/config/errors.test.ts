@@ -76,7 +76,7 @@ test.each([
     'webhooks.url.allowed_ports.1: must be a whole number from 1 to 65535',
   ],
   ['an unknown choice', 'storage: { synchronous: off }', 'storage.synchronous: must be one of full, normal'],
-  ['text for a flag', 'http: { disable_mcp: maybe }', 'http.disable_mcp: must be true or false'],
+  ['text for a flag', 'crons: { enabled: maybe }', 'crons.enabled: must be true or false'],
   ['text for a block', 'server: here', 'server: must be a map of keys'],
   [
     'a size without a unit',
@@ -92,16 +92,6 @@ test.each([
     'a prefix without a slash',
     'http: { mount_prefix: agents }',
     'http.mount_prefix: must be a path like /agents, without a slash at its end',
-  ],
-  [
-    'a path of Studio with several parts',
-    'studio: { path: /tools/studio }',
-    'studio.path: must be a path of one part, such as /console',
-  ],
-  [
-    'a path of Studio that the API has',
-    'studio: { path: /threads }',
-    'studio.path: is already a path of the API: choose another one',
   ],
 ])('an invalid value is reported in one line with the path of the key: %s', async (_, yaml, line) => {
   expect(await problemsOf(GRAPHS + yaml)).toEqual([`agent.config.yaml: ${line}`]);
@@ -164,8 +154,8 @@ test.each([
 });
 
 test('a variable that is nested too deeply is reported as one problem', async () => {
-  expect(await problemsOf(GRAPHS, { environment: { LANGGRAPH_UI_CONFIG: nested(100_000) } })).toEqual([
-    naming('LANGGRAPH_UI_CONFIG: ui_config: ', '100 levels'),
+  expect(await problemsOf(GRAPHS, { environment: { LANGGRAPH_STORE: nested(100_000) } })).toEqual([
+    naming('LANGGRAPH_STORE: store: ', '100 levels'),
   ]);
 });
 

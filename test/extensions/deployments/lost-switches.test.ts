@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { Db } from '../../src/db/db.ts';
-import { deploymentRepository } from '../../src/extensions/deployments/storage/deployment-repository.ts';
-import { revisionRepository } from '../../src/extensions/deployments/storage/revisions.ts';
-import { describeEachDatabase } from '../support/databases.ts';
-import { interleaved } from '../support/interleaved-db.ts';
+import type { Db } from '../../../src/db/db.ts';
+import { deploymentRepository } from '../../../src/extensions/deployments/storage/deployment-repository.ts';
+import { revisionRepository } from '../../../src/extensions/deployments/storage/revisions.ts';
+import { describeEachDatabase } from '../../support/databases.ts';
+import { interleaved } from '../../support/interleaved-db.ts';
 
 const CONFIG = { source: 'github', source_config: {}, source_revision_config: {} } as const;
 
