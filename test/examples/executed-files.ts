@@ -8,7 +8,7 @@ import { createApp, loadConfig, silentLogger } from '../../src/index.ts';
 const [folder = '.'] = process.argv.slice(2);
 const environment = { DATABASE_URI: `sqlite:${folder}/server.db`, AGENT_SERVER_DATA_DIR: folder, PORT: '0' };
 const { config } = await loadConfig({ cwd: folder, environment });
-await using app = await createApp(config, { logger: silentLogger });
+const app = await createApp(config, { logger: silentLogger });
 const { url } = await app.listen();
 await app.ready();
 
@@ -39,6 +39,7 @@ const executed = result
   .filter(({ url, functions }) => url.includes('/src/') && functions.some(isCalled))
   .map(({ url }) => `src/${url.split('/src/').at(-1)}`);
 process.stdout.write(JSON.stringify(executed));
+await app.stop(0);
 
 /** The first function of a file is its top level. */
 function isCalled({ ranges, functionName }: (typeof result)[number]['functions'][number]): boolean {
