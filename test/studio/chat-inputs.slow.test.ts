@@ -66,10 +66,12 @@ describe.runIf(hasStudio)('inputs of the chat of Studio (needs Chromium and a bu
     const [notes, large] = [join(folder, 'notes.txt'), join(folder, 'large.bin')];
     await Promise.all([writeFile(notes, 'noted'), writeFile(large, Buffer.alloc(5_000_001))]);
     const { page, problems } = await open('/chat/chat');
+    // As the picker says.
+    await page.getByRole('button', { name: 'Attach up to 3.1 MB' }).waitFor();
     await drop(page, large);
     await page
       .getByRole('alert')
-      .getByText('large.bin is larger than 5 MB. Attach a smaller file.')
+      .getByText('large.bin is too large: a message has at most 3.1 MB of files.')
       .waitFor();
     await drop(page, notes);
     await attached(page).getByText('notes.txt').waitFor();

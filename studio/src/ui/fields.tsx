@@ -31,17 +31,27 @@ export function Select({ options, className = '', ...props }: SelectProps) {
 /** A labelled field with its error. */
 export function Field({
   label,
+  note,
   error,
   children,
 }: {
   label: string;
+  /** Next to the label, and no part of the name; the control describes itself with it. */
+  note?: string;
   error?: string | undefined;
   children: React.ReactNode;
 }) {
   return (
     // biome-ignore lint/a11y/noLabelWithoutControl: the control is among the children
     <label className="flex flex-col gap-1">
-      <span className="text-xs text-ink-2">{label}</span>
+      <span className="text-xs text-ink-2">
+        {label}
+        {note && (
+          <span aria-hidden className="ml-1.5 text-ink-3">
+            {note}
+          </span>
+        )}
+      </span>
       {children}
       {error !== undefined && <span className="text-xs text-err">{error}</span>}
     </label>

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../api/values.ts';
 import { Field, Select, TextArea, TextInput } from './fields.tsx';
+import { exampleOf, typeInWords } from './schema-words.ts';
 
 /** The typed values by property. `valuesOf` parses numbers and JSON. */
 export type Draft = Readonly<Record<string, string | boolean>>;
@@ -13,6 +14,10 @@ export interface Property {
   /** Options of the kind `choice`, with their types: numbers stay numbers. */
   readonly choices: readonly unknown[];
   readonly hint: string;
+  /** Its type in words, such as `list of texts`; empty if unknown. */
+  readonly type: string;
+  /** Such as `[{"role":"user","content":"Hello!"}]`; empty without one. */
+  readonly example: string;
   readonly isRequired: boolean;
   readonly initial: unknown;
 }
@@ -30,6 +35,8 @@ export function propertiesOf(schema: unknown): readonly Property[] | undefined {
       kind: kindOf(property, choices),
       choices,
       hint: typeof property['description'] === 'string' ? property['description'] : '',
+      type: typeInWords(property),
+      example: exampleOf(property),
       isRequired: required.includes(name),
       initial: property['default'],
     };
@@ -45,6 +52,8 @@ export function propertiesLike(value: JsonObject): readonly Property[] {
     kind: kindLike(initial),
     choices: [],
     hint: '',
+    type: '',
+    example: '',
     isRequired: true,
     initial,
   }));
@@ -139,6 +148,7 @@ export function SchemaFields({
     <Field
       key={property.name}
       label={property.hint === '' ? property.label : `${property.label}: ${property.hint}`}
+      note={property.type}
       error={errors[property.name]}
     >
       <Control
@@ -161,9 +171,15 @@ interface ControlProps {
   readonly onChange: (value: string | boolean) => void;
 }
 
-function Control({ property: { kind, choices, initial }, value, disabled, onChange }: ControlProps) {
+function Control({
+  property: { kind, choices, type, example, initial },
+  value,
+  disabled,
+  onChange,
+}: ControlProps) {
   const text = String(value);
-  const common = { disabled, value: text };
+  const common = { disabled, value: text, 'aria-description': type || undefined };
+  const placeholder = example === '' ? undefined : `For example ${example}`;
   const onText = ({ target }: { target: { value: string } }) => onChange(target.value);
   if (kind === 'boolean') {
     return (
@@ -185,13 +201,15 @@ function Control({ property: { kind, choices, initial }, value, disabled, onChan
       />
     );
   }
-  if (kind === 'number') return <TextInput {...common} inputMode="decimal" onChange={onText} />;
+  if (kind === 'number')
+    return <TextInput {...common} placeholder={placeholder} inputMode="decimal" onChange={onText} />;
   const isLong = kind === 'json' || text.includes('\n') || String(initial ?? '').length > LINE_LENGTH;
-  if (!isLong) return <TextInput {...common} onChange={onText} />;
+  if (!isLong) return <TextInput {...common} placeholder={placeholder} onChange={onText} />;
   const rows = Math.min(12, Math.max(2, text.split('\n').length, Math.ceil(text.length / LINE_LENGTH)));
   return (
     <TextArea
       {...common}
+      placeholder={placeholder}
       rows={rows}
       spellCheck={kind !== 'json'}
       className={kind === 'json' ? 'font-mono text-xs' : ''}

@@ -1,13 +1,32 @@
+import { byteSize } from '../../ui/format.tsx';
 import type { Block, Message } from './messages.ts';
+import { scaledDown } from './scale-image.ts';
 
-/** Larger files belong in a store that the graph can read. Bytes. */
-const MAX_BYTES = 5_000_000;
+/** Room for the text of the message and the options of its run, bytes. */
+const REST = 64_000;
 
-/** Files as content blocks: images in the form that all providers accept, other files with name and type. */
-export async function blocksOfFiles(files: readonly File[]): Promise<Block[]> {
-  const large = files.find(({ size }) => size > MAX_BYTES);
-  if (large) throw new Error(`${large.name} is larger than 5 MB. Attach a smaller file.`);
-  return Promise.all(files.map(blockOf));
+/** Bytes of files that fit into a message, as base64. */
+export function fileLimit(body_limit: number): number {
+  return Math.max(0, Math.floor(((body_limit - REST) * 3) / 4));
+}
+
+/**
+ * Files as content blocks: images in the form that all providers accept, other files with name and type. Throws if they and
+ * what is `attached` already are more than a request may have.
+ */
+export async function blocksOfFiles(
+  files: readonly File[],
+  attached: readonly Block[],
+  body_limit: number,
+): Promise<Block[]> {
+  const limit = fileLimit(body_limit);
+  const scaled = await Promise.all(files.map(scaledDown));
+  let left = limit - (JSON.stringify(attached).length * 3) / 4;
+  for (const { name, size } of scaled) {
+    left -= size;
+    if (left < 0) throw new Error(`${name} is too large: a message has at most ${byteSize(limit)} of files.`);
+  }
+  return Promise.all(scaled.map(blockOf));
 }
 
 async function blockOf(file: File): Promise<Block> {

@@ -6,9 +6,11 @@ import {
   useRef,
   useState,
 } from 'react';
+import { useSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
+import { byteSize } from '../../ui/format.tsx';
 import { KeyHint } from '../../ui/key-hint.tsx';
-import { blocksOfFiles, contentOf } from './attachments.ts';
+import { blocksOfFiles, contentOf, fileLimit } from './attachments.ts';
 import { remember, useEarlierInputs } from './earlier-inputs.ts';
 import { Medium } from './media.tsx';
 import { type Block, type Message, mediaOf } from './messages.ts';
@@ -125,10 +127,11 @@ const NO_BLOCKS: readonly Block[] = [];
 function useAttachments(place: string) {
   const [blocks, setBlocks] = useWritten<readonly Block[]>(`${place} files`, NO_BLOCKS);
   const [error, setError] = useState('');
+  const { body_limit } = useSession();
   function add(files: readonly File[]) {
     if (files.length === 0) return;
     setError('');
-    blocksOfFiles(files).then(
+    blocksOfFiles(files, blocks, body_limit).then(
       (more) => setBlocks((before) => [...before, ...more]),
       (cause: Error) => setError(cause.message),
     );
@@ -180,6 +183,7 @@ function Attached({ blocks, error, remove }: ReturnType<typeof useAttachments>) 
 
 function Attach({ onFiles }: { onFiles: (files: File[]) => void }) {
   const input = useRef<HTMLInputElement>(null);
+  const { body_limit } = useSession();
   return (
     <>
       <input
@@ -195,6 +199,7 @@ function Attach({ onFiles }: { onFiles: (files: File[]) => void }) {
       />
       <Button look="quiet" className="-ml-2.5" onClick={() => input.current?.click()}>
         Attach
+        <span className="text-xs font-normal text-ink-3">up to {byteSize(fileLimit(body_limit))}</span>
       </Button>
     </>
   );

@@ -7,6 +7,7 @@ import { Page } from '../../ui/page.tsx';
 import { BesideGraph, GraphToggle } from './beside.tsx';
 import { BreakpointsButton } from './breakpoints-button.tsx';
 import { ChatInput } from './chat-input.tsx';
+import { BesideConversations } from './conversations.tsx';
 import { textOf } from './messages.ts';
 import { RecentThreads } from './recent-threads.tsx';
 import { StreamingSwitch, settingsOf, useIsStreamed } from './streaming.tsx';
@@ -46,36 +47,40 @@ export function NewConversation({ assistant, schema }: { assistant: ListedAssist
         </>
       }
     >
-      <BesideGraph assistant_id={assistant_id} run_id={undefined}>
-        <div className="min-h-0 flex-1 overflow-auto">
-          {assistant.description && <p className="pb-4 text-ink-2">{assistant.description}</p>}
-          <RecentThreads assistant_id={assistant_id} />
-        </div>
-        {begin.error && (
-          <p role="alert" className="text-err">
-            {begin.error.message}
-          </p>
-        )}
-        {!can('run') ? (
-          <p className="text-ink-2">Your key can read conversations but not start one.</p>
-        ) : (
-          <ChatInput
-            {...{ assistant_id, schema }}
-            place={threadId}
-            name={assistantName(assistant)}
-            said={[]}
-            isDisabled={begin.isPending}
-            onStop={undefined}
-            onMessage={(message, onRefused) =>
-              begin.mutate(
-                { input: { messages: [message] }, title: titleOf(textOf(message)), onRefused },
-                open,
-              )
-            }
-            onInput={(input) => begin.mutate({ input, title: titleOf(textIn(input)) }, open)}
-          />
-        )}
-      </BesideGraph>
+      <BesideConversations assistant_id={assistant_id}>
+        <BesideGraph assistant_id={assistant_id} run_id={undefined}>
+          <div className="min-h-0 flex-1 overflow-auto">
+            {assistant.description && <p className="pb-4 text-ink-2">{assistant.description}</p>}
+            <div className="lg:hidden">
+              <RecentThreads assistant_id={assistant_id} />
+            </div>
+          </div>
+          {begin.error && (
+            <p role="alert" className="text-err">
+              {begin.error.message}
+            </p>
+          )}
+          {!can('run') ? (
+            <p className="text-ink-2">Your key can read conversations but not start one.</p>
+          ) : (
+            <ChatInput
+              {...{ assistant_id, schema }}
+              place={threadId}
+              name={assistantName(assistant)}
+              said={[]}
+              isDisabled={begin.isPending}
+              onStop={undefined}
+              onMessage={(message, onRefused) =>
+                begin.mutate(
+                  { input: { messages: [message] }, title: titleOf(textOf(message)), onRefused },
+                  open,
+                )
+              }
+              onInput={(input) => begin.mutate({ input, title: titleOf(textIn(input)) }, open)}
+            />
+          )}
+        </BesideGraph>
+      </BesideConversations>
     </Page>
   );
 }

@@ -10,10 +10,8 @@ import { type RecentThread, recentThreadsQuery } from './chat-queries.ts';
 
 /** Recent threads of one assistant, or of all. */
 export function RecentThreads({ assistant_id }: { assistant_id?: string }) {
-  const { data, error, refetch } = useQuery(recentThreadsQuery(assistant_id));
-  const untitled = data?.filter((thread) => !titleIn(thread)).map(({ thread_id = '' }) => thread_id) ?? [];
-  const { data: firstMessages } = useQuery(firstMessagesQuery(untitled));
-  if (error) return <Failure error={error} retry={() => void refetch()} />;
+  const { data, error, retry, titleOf } = useRecentThreads(assistant_id);
+  if (error) return <Failure error={error} retry={retry} />;
   if (!data) return <Loading what="conversations" />;
   if (data.length === 0) {
     const how =
@@ -31,7 +29,7 @@ export function RecentThreads({ assistant_id }: { assistant_id?: string }) {
             <Row
               key={thread.thread_id}
               thread={thread}
-              title={titleIn(thread) ?? firstMessages?.get(thread.thread_id ?? '')}
+              title={titleOf(thread)}
               isOfAll={assistant_id === undefined}
             />
           ))}
@@ -39,6 +37,19 @@ export function RecentThreads({ assistant_id }: { assistant_id?: string }) {
       </Card>
     </section>
   );
+}
+
+/** Recent threads, newest first, and their titles, or first words, which load later. */
+export function useRecentThreads(assistant_id?: string) {
+  const { data, error, refetch } = useQuery(recentThreadsQuery(assistant_id));
+  const untitled = data?.filter((thread) => !titleIn(thread)).map(({ thread_id = '' }) => thread_id) ?? [];
+  const { data: firstMessages } = useQuery(firstMessagesQuery(untitled));
+  return {
+    data,
+    error,
+    retry: () => void refetch(),
+    titleOf: (thread: RecentThread) => titleIn(thread) ?? firstMessages?.get(thread.thread_id ?? ''),
+  };
 }
 
 const titleIn = ({ metadata = {} }: RecentThread) => titleOf({ metadata });

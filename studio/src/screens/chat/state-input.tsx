@@ -1,8 +1,9 @@
 import { type KeyboardEvent, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Field, TextArea } from '../../ui/fields.tsx';
+import { count, plural } from '../../ui/format.tsx';
 import { KeyHint } from '../../ui/key-hint.tsx';
-import { SchemaFields, valuesOf } from '../../ui/schema-fields.tsx';
+import { type Draft, type Property, SchemaFields, valuesOf } from '../../ui/schema-fields.tsx';
 import { Frame } from './composer.tsx';
 import { remember, useEarlierInputs } from './earlier-inputs.ts';
 import { useWrittenInput } from './written-input.tsx';
@@ -51,7 +52,7 @@ export function StateInput(props: StateInputProps) {
         }}
       >
         {fields ? (
-          <SchemaFields properties={fields} {...{ draft, errors }} onChange={setDraft} />
+          <InputFields fields={fields} {...{ draft, errors }} onChange={setDraft} />
         ) : (
           <Field label="Input as JSON" error={errors['']}>
             <TextArea
@@ -81,6 +82,51 @@ export function StateInput(props: StateInputProps) {
       </div>
     </Frame>
   );
+}
+
+interface InputFieldsProps {
+  readonly fields: readonly Property[];
+  readonly draft: Draft;
+  readonly errors: Readonly<Record<string, string>>;
+  readonly onChange: (draft: Draft) => void;
+}
+
+/** What the graph needs, and the rest folded, unless something is wrong there. */
+function InputFields({ fields, draft, errors, onChange }: InputFieldsProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [first, rest] = firstFields(fields);
+  const hasError = rest.some(({ name }) => errors[name] !== undefined);
+  const common = { draft, errors, onChange };
+  return (
+    <>
+      <SchemaFields properties={first} {...common} />
+      {rest.length > 0 && (
+        <details
+          open={isOpen || hasError}
+          onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+          className="flex flex-col"
+        >
+          <summary className="w-fit py-1 text-ink-2">
+            {count(rest.length)} more {plural(rest.length, 'field')}
+          </summary>
+          <div className="flex flex-col gap-2.5 pt-1">
+            <SchemaFields properties={rest} {...common} />
+          </div>
+        </details>
+      )}
+    </>
+  );
+}
+
+/**
+ * The required fields first. Many graphs require none: there, lists and objects that have a default need not be written.
+ */
+function firstFields(fields: readonly Property[]): [first: readonly Property[], rest: readonly Property[]] {
+  const isFirst = fields.some(({ isRequired }) => isRequired)
+    ? ({ isRequired }: Property) => isRequired
+    : ({ kind, initial }: Property) => kind !== 'json' || initial === undefined;
+  const first = fields.filter(isFirst);
+  return first.length === 0 ? [fields, []] : [first, fields.filter((field) => !isFirst(field))];
 }
 
 function jsonInput(text: string): { values: unknown; errors: Readonly<Record<string, string>> } {

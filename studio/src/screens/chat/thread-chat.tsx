@@ -11,6 +11,7 @@ import { BreakpointsButton } from './breakpoints-button.tsx';
 import { ChatInput } from './chat-input.tsx';
 import { ThreadOfComponents, useComponentThread } from './component-thread.ts';
 import { Conversation } from './conversation.tsx';
+import { BesideConversations } from './conversations.tsx';
 import { DetailToggle } from './detail.tsx';
 import { humanMessage, type Message, propertyNames, textOf } from './messages.ts';
 import { Problems, Questions } from './questions.tsx';
@@ -48,20 +49,24 @@ export function ThreadChat({ assistant, thread_id, schema }: ThreadChatProps) {
   const hasMessages = propertyNames(schema).includes('messages');
   return (
     <Page title={name} beside={<Beside chat={chat} />} actions={<Links {...props} at={at} />}>
-      <BesideGraph assistant_id={assistant_id} run_id={(chat.active ?? chat.last_run)?.run_id}>
-        <ThreadOfComponents value={componentThread}>
-          <Conversation
-            {...props}
-            hasMessages={hasMessages || chat.messages.length > 0}
-            onEdit={mayChange ? (...edited) => edit(chat, ...edited) : undefined}
-            onRegenerate={mayChange ? (message) => regenerate(chat, message) : undefined}
-          >
-            <Questions {...props} at={at} onAnswered={toNewest} />
-            <Problems chat={chat} />
-          </Conversation>
-        </ThreadOfComponents>
-        {can('run') && <Input {...{ chat, name, schema }} assistant_id={assistant_id} place={thread_id} />}
-      </BesideGraph>
+      <BesideConversations assistant_id={assistant_id}>
+        <BesideGraph assistant_id={assistant_id} run_id={(chat.active ?? chat.last_run)?.run_id}>
+          <ThreadOfComponents value={componentThread}>
+            <Conversation
+              {...props}
+              hasMessages={hasMessages || chat.messages.length > 0}
+              onEdit={mayChange ? (...edited) => edit(chat, ...edited) : undefined}
+              onRegenerate={mayChange ? (message) => regenerate(chat, message) : undefined}
+            >
+              <div className="sticky bottom-0 z-10 flex max-h-[45vh] flex-col gap-2 overflow-auto empty:hidden">
+                <Questions {...props} at={at} onAnswered={toNewest} />
+              </div>
+              <Problems chat={chat} />
+            </Conversation>
+          </ThreadOfComponents>
+          {can('run') && <Input {...{ chat, name, schema }} assistant_id={assistant_id} place={thread_id} />}
+        </BesideGraph>
+      </BesideConversations>
     </Page>
   );
 }

@@ -20,7 +20,12 @@ export function ChoiceForm({
   useShortcuts(Object.fromEntries(keys), hasKeys && !isDisabled);
   return (
     <>
-      {Object.keys(rest).length > 0 && <Json value={rest} label="Question" />}
+      {Object.keys(rest).length > 0 && (
+        // Leaves room for the buttons, which are what a person looks for.
+        <div className="[&_pre]:max-h-32">
+          <Json value={rest} label="Question" />
+        </div>
+      )}
       <div className="flex flex-wrap gap-2">
         {options.map(({ label, value }, i) => (
           <Button
