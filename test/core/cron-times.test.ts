@@ -92,15 +92,6 @@ describe('where clocks go forward', () => {
   });
 });
 
-test('a schedule in a skipped day fires once afterwards', () => {
-  // Apia had no 30 December 2011.
-  expect(times('0 9 * * *', 'Pacific/Apia', '2011-12-29T10:00Z', 3)).toEqual([
-    '2011-12-29T19:00Z',
-    '2011-12-30T10:00Z',
-    '2011-12-30T19:00Z',
-  ]);
-});
-
 describe('where clocks go back', () => {
   // Berlin 2026-10-25: 03:00 +02:00 becomes 02:00 +01:00, which is 01:00 UTC.
   test.each([

@@ -61,8 +61,6 @@ test('assistants, models and tools beyond a hundred share time series', async ()
   const text = await scrape();
   const count = (name: string) => samplesOf(text).filter((sample) => sample.name === name).length;
 
-  expect(count('agent_server_cost_total')).toBe(101);
-  expect(sampleValue(text, 'agent_server_cost_total', 'assistant="other"')).toBe(25);
   expect(sampleValue(text, 'agent_server_tokens_total', 'assistant="other",graph="g",type="input"')).toBe(
     100,
   );
