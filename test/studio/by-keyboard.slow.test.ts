@@ -137,7 +137,7 @@ describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chr
       await use(page, button(page, /^Run this node/));
       const dialog = page.getByRole('dialog');
       await write(page, dialog.getByLabel(/^A: The first one/), '4');
-      await write(page, dialog.getByLabel('B', { exact: true }), '38');
+      await write(page, dialog.getByRole('textbox', { name: 'B', exact: true }), '38');
       await use(page, dialog.getByRole('button', { name: /^Run/ }));
       await dialog.getByRole('region', { name: 'Result' }).getByText('42', { exact: true }).waitFor();
       await use(page, dialog.getByRole('link', { name: 'Open run' }));

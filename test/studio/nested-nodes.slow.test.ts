@@ -37,8 +37,8 @@ describe.runIf(hasStudio)('nodes of subgraphs in Studio (needs Chromium and a bu
 
   test('have tools that can be called with a form', async () => {
     const { page, dialog, result } = await openForm('team:tools');
-    await dialog.getByLabel('A', { exact: true }).fill('4');
-    await dialog.getByLabel('B', { exact: true }).fill('38');
+    await dialog.getByRole('textbox', { name: 'A', exact: true }).fill('4');
+    await dialog.getByRole('textbox', { name: 'B', exact: true }).fill('38');
     await execute(dialog);
     await result.getByText('42', { exact: true }).waitFor();
     await page.context().close();

@@ -27,7 +27,7 @@ describe.runIf(hasStudio)('one node or tool on its own in Studio (needs Chromium
     const { page, dialog } = await open('tools');
     await dialog.getByText('Adds two numbers.').waitFor();
     await dialog.getByLabel(/^A: The first one/).fill('4');
-    await dialog.getByLabel('B', { exact: true }).fill('38');
+    await dialog.getByRole('textbox', { name: 'B', exact: true }).fill('38');
     expect(await violations(page)).toEqual([]);
     await execute(dialog);
     await result(dialog).getByText('42', { exact: true }).waitFor();
@@ -50,12 +50,12 @@ describe.runIf(hasStudio)('one node or tool on its own in Studio (needs Chromium
 
   test('an input written as JSON is kept when the form is shown again', async () => {
     const { page, dialog } = await open('tools');
-    await dialog.getByLabel('B', { exact: true }).fill('38');
+    await dialog.getByRole('textbox', { name: 'B', exact: true }).fill('38');
     await dialog.getByRole('button', { name: 'As JSON' }).click();
     await dialog.getByLabel('Input as JSON').fill('{"a": 4}');
     await dialog.getByRole('button', { name: 'As form' }).click();
     expect(await dialog.getByLabel(/^A: The first one/).inputValue()).toBe('4');
-    expect(await dialog.getByLabel('B', { exact: true }).inputValue()).toBe('38');
+    expect(await dialog.getByRole('textbox', { name: 'B', exact: true }).inputValue()).toBe('38');
     await execute(dialog);
     await result(dialog).getByText('42', { exact: true }).waitFor();
     await page.context().close();
