@@ -36,6 +36,10 @@ function views(ids: HostileIds): Record<string, readonly string[]> {
       `/runs/${ids.failed_id}`,
       `/runs/${third}`,
     ],
+    '/compare': [
+      `/compare?left=${ids.run_id}&right=${ids.failed_id}`,
+      `/compare?left=${third}&right=${first}&step=${third}`,
+    ],
     '/threads': ['/threads', `/threads?find=${ALL}&metadata=${third}`],
     '/threads/$threadId': [
       thread,
@@ -67,6 +71,10 @@ function views(ids: HostileIds): Record<string, readonly string[]> {
       `/deployments/${third}`,
     ],
     '/keys': ['/keys'],
+    '/usage': [
+      ...['assistant', 'model', 'user', 'key'].map((tab) => `/usage?tab=${tab}`),
+      `/usage?tab=${third}&days=${third}&assistant=${third}&model=${ALL}`,
+    ],
     '/system': ['/system'],
     '/connect': ['/connect', `/connect?assistant=${ids.assistant_id}&tab=python`, `/connect?tab=${third}`],
   };
