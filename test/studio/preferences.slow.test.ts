@@ -16,6 +16,7 @@ describe.runIf(hasStudio)('preferences in Studio (needs Chromium and a build)', 
 
   test('the theme follows the system until one is chosen, which is then kept', async () => {
     const { page, problems } = await openStudio(studio.browser, studio.origin, '');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
     for (const colorScheme of ['dark', 'light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       await expect.poll(() => isDark(page)).toBe(colorScheme === 'dark');

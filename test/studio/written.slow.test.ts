@@ -52,7 +52,11 @@ describe.runIf(hasStudio)('unsent text in a chat of Studio (needs Debian package
     await page.getByRole('list', { name: 'Attached' }).waitFor();
 
     await page.getByRole('link', { name: 'New thread' }).click();
-    await page.getByRole('region', { name: 'Recent conversations' }).getByRole('link').first().waitFor();
+    await page
+      .getByRole('navigation', { name: 'Conversations' })
+      .getByRole('link', { name: /first/i })
+      .first()
+      .waitFor();
     expect(await box.inputValue()).toBe('');
     await page.goBack();
     await page.getByRole('list', { name: 'Attached' }).waitFor();
