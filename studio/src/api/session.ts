@@ -21,11 +21,18 @@ export const sessionQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
+interface Rights {
+  readonly can: (scope: 'run' | 'admin') => boolean;
+  /** May see and change the server itself: its keys, logs and measurements. */
+  readonly isOperator: boolean;
+}
+
 /** Who is signed in and what they may do. The server enforces it; the page only hides what would be rejected. */
-export function useSession(): Session & { can: (scope: 'run' | 'admin') => boolean } {
+export function useSession(): Session & Rights {
   const { data } = useSuspenseQuery(sessionQuery);
   const scopes = data.read_only ? ['read'] : SCOPES.slice(0, SCOPES.indexOf(data.scope ?? 'read') + 1);
-  return { ...data, can: (scope) => scopes.includes(scope) };
+  const can = (scope: string) => scopes.includes(scope);
+  return { ...data, can, isOperator: data.unrestricted && can('admin') };
 }
 
 /** The caller's access to deployments. Server administrators have it; users never do. */

@@ -124,7 +124,7 @@ function useChoices(query: string, viewAs: PaletteProps['viewAs']): { choices: C
   const asked = useDebounced(isId ? '' : query);
   const search = foundQuery(asked, {
     deployments: session.deployments && canSee,
-    keys: session.unrestricted && session.can('admin'),
+    keys: session.isOperator,
     others: session.scope !== 'deployments:write',
   });
   const { data: found = [], error, isLoading } = useQuery(search);

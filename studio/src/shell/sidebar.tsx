@@ -13,7 +13,7 @@ import { groupsOf } from './navigation.ts';
 export function Sidebar() {
   const session = useSession();
   // Callers who may not read the overview see the links only.
-  const isAllowed = session.unrestricted && session.can('admin');
+  const { isOperator: isAllowed } = session;
   const { data: overview } = useQuery({ ...overviewQuery, enabled: isAllowed });
   const nav = useRef<HTMLElement>(null);
   const screen = useLocation({ select: ({ pathname }) => pathname });

@@ -6,8 +6,8 @@ import { Field, TextInput } from '../ui/fields.tsx';
 
 /** Whether this session may view Studio as a user. */
 export function useMayViewAs(): boolean {
-  const { authentication, unrestricted, viewing_as, can } = useSession();
-  return authentication && unrestricted && viewing_as === null && can('admin');
+  const { authentication, isOperator, viewing_as } = useSession();
+  return authentication && isOperator && viewing_as === null;
 }
 
 interface ViewAsProps {

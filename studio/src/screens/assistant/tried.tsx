@@ -7,6 +7,7 @@ import { Failure, Loading } from '../../ui/states.tsx';
 import { Conversation } from '../chat/conversation.tsx';
 import { useChat } from '../chat/use-chat.ts';
 import { explanationQuery, stepsQuery } from '../run/run-queries.ts';
+import { usedBy } from '../run/used.ts';
 
 interface TriedProps {
   readonly label: string;
@@ -67,11 +68,7 @@ function Cost({ run_id }: { run_id: string }) {
   const { data: explanation } = useQuery(explanationQuery(run_id));
   const { data } = useQuery(stepsQuery(run_id));
   const { started_at, ended_at } = explanation ?? {};
-  const tokens = (data?.steps ?? []).reduce(
-    (sum, { kind, tokens_in, tokens_out }) =>
-      kind === 'model' ? sum + (tokens_in ?? 0) + (tokens_out ?? 0) : sum,
-    0,
-  );
+  const { tokens } = usedBy(data?.steps ?? []);
   return (
     <>
       {started_at && ended_at && <span>{duration(Date.parse(ended_at) - Date.parse(started_at))}</span>}

@@ -4,7 +4,8 @@ import { count, duration } from '../../ui/format.tsx';
 import { useMoney } from '../../ui/money.ts';
 import { Cell, Row, Table } from '../../ui/table.tsx';
 import type { TimelineRows } from '../run/timeline-rows.ts';
-import { type StepPair, type StepRow, type Used, usedBy } from './step-pairs.ts';
+import { type Used, usedBy } from '../run/used.ts';
+import type { StepPair, StepRow } from './step-pairs.ts';
 
 /** Pairs that are drawn at first: a run can have thousands of steps. */
 const SHOWN = 300;

@@ -6,8 +6,9 @@ import { useMoney } from '../../ui/money.ts';
 import { Card, Facts } from '../../ui/page.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
 import { Failure } from '../../ui/states.tsx';
+import { usedBy } from '../run/used.ts';
 import { RunChoice } from '../runs/run-choice.tsx';
-import { usedBy } from './step-pairs.ts';
+
 import type { ComparedRun } from './use-compared-run.ts';
 
 interface SideProps {

@@ -26,23 +26,3 @@ export function stepPairs(left: readonly Row[], right: readonly Row[]): StepPair
 
 const isStep = (row: Row): row is StepRow => row.step !== undefined;
 const keyOf = ({ depth, name, step }: StepRow) => `${depth} ${step.kind} ${name}`;
-
-/** Tokens and cost of a step, or of all of a run. */
-export interface Used {
-  readonly tokens: number;
-  /** `null` where no price is configured. */
-  readonly cost: number | null;
-}
-
-export function usedBy(steps: readonly ShownStep[]): Used {
-  return steps.reduce<Used>(
-    (sum, step) => {
-      const cost = 'cost' in step ? step.cost : null;
-      return {
-        tokens: sum.tokens + (step.tokens_in ?? 0) + (step.tokens_out ?? 0),
-        cost: cost === null ? sum.cost : (sum.cost ?? 0) + cost,
-      };
-    },
-    { tokens: 0, cost: null },
-  );
-}

@@ -16,8 +16,7 @@ type Key = Schemas['Key'];
 
 /** API keys, and browser tokens for web pages. */
 export function Keys() {
-  const { unrestricted, can } = useSession();
-  const isAllowed = unrestricted && can('admin');
+  const { isOperator: isAllowed } = useSession();
   return (
     <Page
       title="Keys"

@@ -15,10 +15,9 @@ import { Warnings } from './warnings.tsx';
 
 /** Start screen: assistants to try, and key figures for operators. */
 export function Overview() {
-  const { unrestricted, can, scope } = useSession();
+  const { isOperator, scope } = useSession();
   // A key for deployments may see nothing else.
   if (scope === 'deployments:write') return <Navigate to="/deployments" replace />;
-  const isOperator = unrestricted && can('admin');
   return (
     <Page title="Overview">
       {isOperator && <KeyFigures />}

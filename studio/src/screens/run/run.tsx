@@ -25,6 +25,7 @@ import { Retry } from './retry.tsx';
 import { explanationQuery, pollOf, runQuery, type Steps, stepsQuery } from './run-queries.ts';
 import { Timeline } from './timeline.tsx';
 import { Trace } from './trace.tsx';
+import { usedBy } from './used.ts';
 
 const Flame = lazy(() => import('./flame.tsx').then(({ Flame }) => ({ default: Flame })));
 const RunGraph = lazy(() => import('./run-graph.tsx').then(({ RunGraph }) => ({ default: RunGraph })));
@@ -114,9 +115,7 @@ interface SummaryProps {
 function Summary({ explanation, created_at, steps }: SummaryProps) {
   const { started_at, ended_at, max_attempts, thread_id, revision_id } = explanation;
   const attempts = steps?.attempts.length ?? 0;
-  const models = steps?.steps.filter(({ kind }) => kind === 'model') ?? [];
-  const tokens = models.reduce((sum, step) => sum + (step.tokens_in ?? 0) + (step.tokens_out ?? 0), 0);
-  const costs = models.flatMap(({ cost }) => cost ?? []);
+  const { tokens, cost } = usedBy(steps?.steps ?? []);
   const money = useMoney();
   return (
     <ul className="flex flex-wrap gap-x-6 gap-y-1 text-ink-2 [&_b]:font-medium [&_b]:text-ink">
@@ -141,9 +140,9 @@ function Summary({ explanation, created_at, steps }: SummaryProps) {
           Tokens <b>{count(tokens)}</b>
         </li>
       )}
-      {costs.length > 0 && (
+      {cost !== null && (
         <li>
-          Cost <b>{money(costs.reduce((sum, cost) => sum + cost, 0))}</b>
+          Cost <b>{money(cost)}</b>
         </li>
       )}
       <li>

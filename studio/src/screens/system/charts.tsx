@@ -13,8 +13,7 @@ const timeOf = (time: string | number): string => new Date(time).toLocaleTimeStr
 
 /** Charts of the process that answers. */
 export function Charts() {
-  const { unrestricted, can } = useSession();
-  const isOperator = unrestricted && can('admin');
+  const { isOperator } = useSession();
   const { history, error, refetch } = useHistory(isOperator);
   const { samples, readings, ...metrics } = useSamples();
   if (error && !history) return <Failure error={error} retry={() => void refetch()} />;

@@ -24,8 +24,7 @@ const LOGS = [
 /** Live log: the output of all runs, the whole output of one run, or the server log. */
 export function LogTail() {
   const { log, level: wanted, assistant, run } = useSearch({ from: '/system' });
-  const { unrestricted, can } = useSession();
-  const hasServer = unrestricted && can('admin');
+  const { isOperator: hasServer } = useSession();
   const is_server = hasServer && log === 'server';
   const navigate = useNavigate({ from: '/system' });
   const level = LEVELS.find(([name]) => name === wanted)?.[0] ?? 'debug';

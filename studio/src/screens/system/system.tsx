@@ -16,11 +16,11 @@ const INTERVAL_MS = 10_000;
 
 /** System screen: processes, queue, storage and charts. */
 export function System() {
-  const { unrestricted, can } = useSession();
+  const { isOperator } = useSession();
   return (
     <Page title="System">
       <Charts />
-      {unrestricted && can('admin') ? (
+      {isOperator ? (
         <Server />
       ) : (
         <Forbidden>Processes and storage need an unrestricted key with the scope admin.</Forbidden>

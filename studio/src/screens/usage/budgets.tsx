@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { useSession } from '../../api/session.ts';
 import { count, percent } from '../../ui/format.tsx';
 import { useMoney } from '../../ui/money.ts';
 import { Panel } from '../../ui/page.tsx';
 import { Failure } from '../../ui/states.tsx';
-import { keysQuery } from '../keys/keys-query.ts';
+import { useKeyNames } from '../keys/keys-query.ts';
 import { type Budget, budgetsQuery } from './usage-query.ts';
 
 type Limits = Pick<Budget, 'max_cost' | 'max_tokens' | 'max_steps'>;
@@ -88,12 +87,8 @@ function Used({ budget }: { budget: Budget }) {
 }
 
 function useSubject({ scope, subject }: Budget): string {
-  const { can, unrestricted } = useSession();
-  const { data: keys = [] } = useQuery({
-    ...keysQuery,
-    enabled: scope === 'key_day' && unrestricted && can('admin'),
-  });
+  const keys = useKeyNames(scope === 'key_day');
   if (scope === 'day') return 'All runs';
   if (scope === 'user_day') return `User ${subject}`;
-  return `API key ${keys.find(({ key_id }) => key_id === subject)?.name || subject}`;
+  return `API key ${keys.get(subject) || subject}`;
 }

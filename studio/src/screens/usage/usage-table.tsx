@@ -2,11 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { assistantName, assistantsQuery } from '../../api/assistants.ts';
-import { useSession } from '../../api/session.ts';
 import { count, percent, shortId } from '../../ui/format.tsx';
 import { useMoney } from '../../ui/money.ts';
 import { type Column, ItemTable, OPENS } from '../../ui/table.tsx';
-import { keysQuery } from '../keys/keys-query.ts';
+import { useKeyNames } from '../keys/keys-query.ts';
 import { isPriced } from '../runs/run-usage.ts';
 import { cacheHits } from './totals.tsx';
 import { type Grouping, NONE, type UsageGroup } from './usage-query.ts';
@@ -90,15 +89,11 @@ function Name({ group, by, nameOf }: NameProps) {
 
 /** Names of assistants and keys by their ids; models and users are their own. */
 function useNames(by: Grouping): (id: string) => string {
-  const { can, unrestricted } = useSession();
   const { data: assistants = [] } = useQuery({ ...assistantsQuery, enabled: by === 'assistant' });
-  const { data: keys = [] } = useQuery({
-    ...keysQuery,
-    enabled: by === 'key' && unrestricted && can('admin'),
-  });
+  const keys = useKeyNames(by === 'key');
   const names = new Map([
     ...assistants.map((each) => [each.assistant_id, assistantName(each)] as const),
-    ...keys.map(({ key_id, name }) => [key_id, name ?? ''] as const),
+    ...keys,
   ]);
   return (id) => names.get(id) || (by === 'assistant' || by === 'key' ? shortId(id) : id);
 }
