@@ -48,7 +48,7 @@ export function contentsOf(readme: string): GuideSection[] {
     const [, title] = HEADING.exec(line) ?? [];
     if (title !== undefined) sections.push({ title, entries: [] });
     const [, question = '', label = '', path] = ROW.exec(line) ?? [];
-    if (path !== undefined && !path.startsWith('..'))
+    if (path !== undefined && !path.split('/').includes('..'))
       sections.at(-1)?.entries.push({ path, label, question });
   }
   return sections;
