@@ -15,7 +15,7 @@ import type { AttemptContext, Recorded } from './attempt.ts';
 import { AutoConcurrency, type AutoConcurrencyDeps } from './auto-concurrency.ts';
 import { type BackgroundDeps, type BackgroundOptions, backgroundWork } from './background.ts';
 import { type ThreadLeaseOptions, threadLease } from './heartbeat.ts';
-import { leaseLoop, loopLease, type WorkerLease } from './lease.ts';
+import { leaseGuard, loopLease, type WorkerLease } from './lease.ts';
 import { AUTO_FLOOR } from './load-limits.ts';
 import type { RunWorkerDeps } from './run-worker-deps.ts';
 import { RunWorker } from './runs.ts';
@@ -100,7 +100,7 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
     nothingLostFor: () => lease.nothingLostFor(),
     reap: reapRules(worker_id, { ...options, onEnded: listeners.notifyLost }, deps.rules.log_retention_ms),
   });
-  const leases = leaseLoop({ lease, runs, dispatcher, lease_ms, logger });
+  const leases = leaseGuard({ lease, runs, dispatcher, lease_ms, logger });
   // Without slots no worker listens: another process claims the runs.
   const offers = slots > 0 ? undefined : deps.bus.on('run.ready', () => deps.bus.emit('runs.offered', false));
 

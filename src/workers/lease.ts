@@ -86,7 +86,7 @@ const CHECKS_PER_BEAT = 10;
  * Stops the runs and deliveries of this process when its lease ends, and compares them with the leases in storage at
  * each heartbeat: a cancel, or the answer to a commit, may be lost.
  */
-export function leaseLoop({
+export function leaseGuard({
   lease,
   runs,
   dispatcher,

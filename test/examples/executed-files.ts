@@ -2,7 +2,7 @@ import { Session } from 'node:inspector/promises';
 import { createApp, loadConfig, silentLogger } from '../../src/index.ts';
 
 /**
- * Prints, as JSON, the files below `src` of which a function executes between a streamed request and the end of its reply.
+ * Prints, as JSON, the files below `src` that execute a function between a streamed request and the end of its reply.
  * A process of its own: V8 counts the functions of all that it has loaded.
  */
 const [folder = '.'] = process.argv.slice(2);

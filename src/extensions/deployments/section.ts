@@ -39,7 +39,7 @@ const Deployments = group({
   max_connections: integer(5, 1000, 'connections')
     .default(8)
     .describe(
-      'PostgreSQL. Connections that each deployment may open, beside those of the server (`storage.max_connections`).',
+      'PostgreSQL. Connections that each deployment may open, in addition to those of the server (`storage.max_connections`).',
     ),
   drain_timeout_seconds: integer(0, 86_400, 'seconds')
     .default(180)

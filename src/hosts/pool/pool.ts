@@ -283,7 +283,7 @@ export class HostPool implements AsyncDisposable {
     this.#waiting.notify();
   }
 
-  /** Its runs continue elsewhere from their next checkpoint. `charges_runs`: runs that make no checkpoint in time would do the same in every host. */
+  /** Its runs continue elsewhere. `charges_runs`: one that makes no checkpoint in time would make none in any host. */
   #retire(host: Host, reason: string, charges_runs = false): void {
     this.#logger.info('replacing a graph host', { host: host.number, pid: host.pid, reason });
     host.drain();
