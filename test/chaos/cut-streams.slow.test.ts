@@ -85,10 +85,19 @@ function eventsOf(events: readonly SseEvent[], attempt: number): number {
   return events.length - (begins[attempt - 1] ?? events.length);
 }
 
-/** The tokens of the last attempt: it says its step again from the beginning. */
+/**
+ * The tokens of the last attempt that said any: it says its step again from the beginning. One that begins after the
+ * checkpoint of that step says nothing.
+ */
 function lastAnswer(events: readonly SseEvent[]): string[] {
-  const begin = events.findLastIndex(isBegin);
-  const messages = events.slice(begin).filter(({ event }) => event === 'messages');
-  const contents = messages.map(({ data }) => (JSON.parse(data) as [{ content: string }])[0].content);
-  return contents.filter((content) => content !== '');
+  const last = events.findLastIndex((event) => contentOf(event) !== '');
+  const begin = events.slice(0, last).findLastIndex(isBegin);
+  return events
+    .slice(begin)
+    .map(contentOf)
+    .filter((content) => content !== '');
+}
+
+function contentOf({ event, data }: SseEvent): string {
+  return event === 'messages' ? (JSON.parse(data) as [{ content: string }])[0].content : '';
 }
