@@ -1,3 +1,4 @@
+import { yieldToEventLoop } from '../../core/event-loop.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { bind } from '../../db/bind.ts';
 import { columns, nullable, number } from '../../db/columns.ts';
@@ -145,10 +146,13 @@ async function countOfThreads(reader: Reader, ids: readonly string[], range: Dea
   const rows = await reader.all(
     sql`select ${columns('threads', 'interrupts')} from threads where ${isOneOf('thread_id', ids)}`,
   );
-  const wanted = rows.flatMap((row) =>
-    byId(reader, row).filter(({ deadline }) => isDueWithin(range, deadline)),
-  );
-  return wanted.length;
+  let count = 0;
+  for (const row of rows) {
+    // Reading the part took a while.
+    await yieldToEventLoop();
+    count += byId(reader, row).filter(({ deadline }) => isDueWithin(range, deadline)).length;
+  }
+  return count;
 }
 
 /** The threads in parts whose interrupts have at most `max_bytes`, or that have one thread. */
