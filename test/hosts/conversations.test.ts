@@ -41,8 +41,8 @@ test('the watchdog of a graph host reports the source location while its event l
 test.each([
   ['no MessagePack', Buffer.from([0, 0, 0, 1, 0xc1])],
   ['a length above the limit', Buffer.from([0xff, 0xff, 0xff, 0xff])],
-  ['no JSON-RPC', Buffer.concat(encodeFrame([1, 2]))],
-  ['a response to nothing', Buffer.concat(encodeFrame({ jsonrpc: '2.0', id: 7, result: {} }))],
+  ['no JSON-RPC', encodeFrame([1, 2])],
+  ['a response to nothing', encodeFrame({ jsonrpc: '2.0', id: 7, result: {} })],
 ])('a graph host ends when it receives %s', async (_what, bytes) => {
   await using host = await HostProcess.of(COMMAND);
   host.sendBytes(bytes);

@@ -47,7 +47,7 @@ export class HostProcess implements AsyncDisposable {
 
   /** Sends messages together, so that the host has read the last when it acts on the first. */
   send(...messages: readonly Message[]): void {
-    this.sendBytes(Buffer.concat(messages.flatMap((message) => encodeFrame({ jsonrpc: '2.0', ...message }))));
+    this.sendBytes(Buffer.concat(messages.map((message) => encodeFrame({ jsonrpc: '2.0', ...message }))));
   }
 
   sendBytes(bytes: Buffer): void {

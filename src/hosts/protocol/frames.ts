@@ -1,5 +1,5 @@
 import type { Options } from 'msgpackr';
-import { Packr } from 'msgpackr/pack';
+import { Packr, RESERVE_START_SPACE, RESET_BUFFER_MODE } from 'msgpackr/pack';
 
 /** Limit of a message, bytes: a larger one is an error of the run or the request that it belongs to. */
 export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
@@ -15,15 +15,23 @@ export class FrameError extends Error {
 const OPTIONS: Options & { skipValues: unknown[] } = { useRecords: false, skipValues: [undefined] };
 const packr = new Packr(OPTIONS);
 
+/** Each message is packed over the one before, after room for its header. */
+const OVERWRITE = RESERVE_START_SPACE | RESET_BUFFER_MODE | HEADER_BYTES;
+/** What is packed into is kept up to this size, bytes. */
+const MAX_KEPT_BYTES = 4 * 1024 * 1024;
+const MIN_BYTES = 8192;
+
 /** A frame: the length of the message (unsigned, 32 bits, big-endian), then the message as MessagePack. */
-export function encodeFrame(message: unknown): readonly [header: Buffer, body: Buffer] {
-  const body = packr.pack(message);
-  if (body.length > MAX_MESSAGE_BYTES) {
-    throw new FrameError(`A message of ${body.length} bytes exceeds the limit of ${MAX_MESSAGE_BYTES}.`);
+export function encodeFrame(message: unknown): Buffer {
+  const packed = packr.pack(message, OVERWRITE);
+  if (packed.buffer.byteLength > MAX_KEPT_BYTES) packr.useBuffer(Buffer.allocUnsafeSlow(MIN_BYTES));
+  const length = packed.length - HEADER_BYTES;
+  if (length > MAX_MESSAGE_BYTES) {
+    throw new FrameError(`A message of ${length} bytes exceeds the limit of ${MAX_MESSAGE_BYTES}.`);
   }
-  const header = Buffer.allocUnsafe(HEADER_BYTES);
-  header.writeUInt32BE(body.length);
-  return [header, body];
+  const frame = Buffer.from(packed);
+  frame.writeUInt32BE(length);
+  return frame;
 }
 
 /** Splits a stream of bytes into messages. */

@@ -126,7 +126,7 @@ export class Peer<Ours extends Methods, Theirs extends Methods> {
     if (buffers.length === 0) return;
     this.#outgoing = [];
     // One write of a copy costs less than a vector of small ones.
-    this.#stream.write(Buffer.concat(buffers));
+    this.#stream.write(buffers.length === 1 ? buffers[0] : Buffer.concat(buffers));
   }
 
   /** Ends the connection; pending requests fail with `reason`. */
@@ -143,7 +143,7 @@ export class Peer<Ours extends Methods, Theirs extends Methods> {
     if (this.#failure) return;
     const frame = encodeFrame({ jsonrpc: '2.0', ...message });
     if (this.#outgoing.length === 0) setImmediate(() => this.flush());
-    this.#outgoing.push(...frame);
+    this.#outgoing.push(frame);
   }
 
   #receive(chunk: Buffer): void {
