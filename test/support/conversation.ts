@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { withDeadline } from '../../src/core/timers.ts';
+import { searchOf } from '../../src/hosts/protocol/first-search.ts';
 import type { Params, ServerMethods } from '../../src/hosts/protocol/messages.ts';
 import type { HostProcess, Message } from './host-process.ts';
 import { MemoryCheckpoints } from './memory-checkpoints.ts';
@@ -55,15 +56,17 @@ class RecordedServer {
     this.#host = host;
   }
 
-  /** `{"$latest": thread_id}` stands for the latest checkpoint of a thread. */
+  /** `{"$latest": thread_id}` stands for the search for the latest checkpoint of a thread. */
   say(messages: readonly Message[]): void {
     if (messages.length > 0) this.#host.send(...messages.map((message) => this.#complete(message)));
   }
 
   #complete(message: Message): Message {
-    const { latest, ...params } = (message.params ?? {}) as { latest?: { $latest: string } };
-    const page = latest && this.#checkpoints.find({ thread_id: latest.$latest, ns: '', limit: 1 });
-    return { ...message, params: { ...params, ...(page && { latest: page }) } };
+    const { first, ...params } = (message.params ?? {}) as { first?: { $latest: string } };
+    if (!first) return message;
+    const query = { thread_id: first.$latest, ns: '', limit: 1 };
+    const found = { search: searchOf(query), page: this.#checkpoints.find(query) };
+    return { ...message, params: { ...params, first: found } };
   }
 
   async expect(patterns: readonly Pattern[], besides: readonly string[]): Promise<void> {

@@ -8,6 +8,11 @@ const GROWTH = 4;
 /** Expected size of a page, bytes. */
 const PAGE_BYTES = MAX_LIST_BYTES / 4;
 
+/** How many states the first page of a history has, of which `limit` are wanted. */
+export function firstPageSize(limit: number): number {
+  return Math.min(limit, FIRST_PAGE);
+}
+
 /** Size of the states that are read for one reply. They are read in pages, so that a long history is never in memory. */
 export class HistorySize {
   bytes = 0;

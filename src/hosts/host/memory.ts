@@ -6,12 +6,12 @@ import { type GraphStoreAccess, graphStore } from '../../graphs/store/graph-stor
 import type { CurrentStep, RecordedStep } from '../../schemas/steps.ts';
 import type { StoredCheckpoint } from '../../storage/checkpoints/rows.ts';
 import { fromPage } from '../protocol/checkpoints.ts';
+import { type FirstSearch, searchOf } from '../protocol/first-search.ts';
 import type { Params, Result, ServerMethods } from '../protocol/messages.ts';
 import type { ServerConnection } from './connection.ts';
 
 interface RunMemory {
-  /** The thread's latest checkpoint. */
-  readonly latest?: Page | undefined;
+  readonly first?: FirstSearch | undefined;
   /** Called after each checkpoint of the root graph. */
   readonly onCheckpoint?: () => void;
 }
@@ -28,12 +28,12 @@ export function sessionMemory(
   server: ServerConnection,
   session: number,
   writer: Omit<CheckpointWriter, 'access'>,
-  { latest, onCheckpoint = () => {} }: RunMemory = {},
+  { first, onCheckpoint = () => {} }: RunMemory = {},
 ): SessionMemory {
   const steps = stepBuffer();
-  const remote = remoteCheckpoints(server, session, steps);
+  const remote = remoteCheckpoints(server, session, steps, first);
   const access: CheckpointAccess = {
-    ...(latest ? withLatest(remote, latest) : remote),
+    ...remote,
     async put(checkpoint, durability) {
       const stored = await remote.put(checkpoint, durability);
       if (checkpoint.ns === '') onCheckpoint();
@@ -67,20 +67,28 @@ function remoteCheckpoints(
   server: ServerConnection,
   session: number,
   steps: ReturnType<typeof stepBuffer>,
+  first: FirstSearch | undefined,
 ): CheckpointAccess {
+  let expected = first;
   return {
     record: steps.add,
 
-    find: ({ metadata, ...query }) =>
-      pages(query.limit, (from, limit) =>
-        server.request('checkpoint/find', {
+    find(query) {
+      const known = expected?.search === searchOf(query) ? expected.page : undefined;
+      // Later, there may be newer checkpoints.
+      expected = undefined;
+      const { metadata, ...rest } = query;
+      return pages(query.limit, async (from, limit) => {
+        if (known && !from) return known;
+        return server.request('checkpoint/find', {
           session,
-          ...query,
+          ...rest,
           ...(limit !== undefined && { limit }),
           ...(metadata && { metadata: JSON.stringify(metadata) }),
           ...(from && { before_id: from.checkpoint_id }),
-        }),
-      ),
+        });
+      });
+    },
 
     ancestors: (query) =>
       pages(query.limit, (from, limit = query.limit) =>
@@ -118,22 +126,9 @@ function remoteCheckpoints(
   };
 }
 
-function busyNow(): { busy?: true } {
+/** What a message says of the event loop of this process. */
+export function busyNow(): { busy?: true } {
   return isEventLoopBusy() ? { busy: true } : {};
-}
-
-/** Answers the first search for a graph's latest checkpoint with what the server has found already. */
-function withLatest(access: CheckpointAccess, latest: Page): CheckpointAccess {
-  let known: Page | undefined = latest;
-  return {
-    ...access,
-    async find(query) {
-      const { ns, checkpoint_id, limit } = query;
-      const found = ns === '' && checkpoint_id === undefined && limit === 1 ? known : undefined;
-      known = undefined;
-      return found ? fromPage(found) : access.find(query);
-    },
-  };
 }
 
 type Page = Result<ServerMethods, 'checkpoint/find'>;

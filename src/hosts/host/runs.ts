@@ -9,7 +9,7 @@ import type { CurrentStep } from '../../schemas/steps.ts';
 import { fromWireError, toWireError } from '../protocol/errors.ts';
 import type { HostMethods, Params, ServerMethods } from '../protocol/messages.ts';
 import type { ServerConnection } from './connection.ts';
-import { sessionMemory } from './memory.ts';
+import { busyNow, sessionMemory } from './memory.ts';
 import type { Watch } from './watch.ts';
 
 /** Text of events that a run may send before the server has taken it, characters. */
@@ -50,7 +50,7 @@ export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger
     const onCheckpoint = () => {
       if (run.isHandedOver) stop.abort(new HandedOver('The run continues in another host.'));
     };
-    const memory = sessionMemory(server, session, writer, { latest: start.latest, onCheckpoint });
+    const memory = sessionMemory(server, session, writer, { first: start.first, onCheckpoint });
     run.currentSteps = memory.currentSteps;
     const graph = await graphs.get(graph_id, call.config, 'threads.create_run', call.context);
     let error: unknown;
@@ -208,7 +208,7 @@ class EventSender {
     if (events.length === 0 || this.#failure) return;
     this.#events = [];
     try {
-      this.#server.notify('run/events', { session: this.#session, events });
+      this.#server.notify('run/events', { session: this.#session, ...busyNow(), events });
     } catch (error) {
       this.#failure = toError(error);
       this.#onCredit();

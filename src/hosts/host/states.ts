@@ -6,7 +6,7 @@ import { sessionMemory } from './memory.ts';
 
 type Names = Extract<keyof HostMethods, `state/${string}` | `graph/${string}`>;
 type GraphUse = Params<HostMethods, 'graph/schemas'>['graph'];
-type StateUse = Pick<Params<HostMethods, 'state/get'>, 'session' | 'graph' | 'writer' | 'config'>;
+type StateUse = Pick<Params<HostMethods, 'state/get'>, 'session' | 'graph' | 'writer' | 'config' | 'first'>;
 
 /** Handlers for states and for what describes a graph. */
 export function graphHandlers(
@@ -15,9 +15,9 @@ export function graphHandlers(
 ): Pick<Handlers<HostMethods>, Names> {
   const graphOf = ({ graph_id, access, config, context }: GraphUse): Promise<GraphRuntime> =>
     graphs().get(graph_id, JSON.parse(config), access, JSON.parse(context));
-  const open = async ({ session, graph, writer, config }: StateUse) => ({
+  const open = async ({ session, graph, writer, config, first }: StateUse) => ({
     runtime: await graphOf(graph),
-    memory: sessionMemory(server(), session, writer),
+    memory: sessionMemory(server(), session, writer, { first }),
     config: JSON.parse(config) as GraphConfig,
   });
 

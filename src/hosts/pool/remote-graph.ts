@@ -8,6 +8,7 @@ import type {
 } from '../../graphs/graph.ts';
 import type { ThreadState } from '../../schemas/thread-state.ts';
 import type { HostMethods, Params, Result } from '../protocol/messages.ts';
+import { checkpointQuery, firstSearch, historyQuery } from './first-search.ts';
 import type { HostPool } from './pool.ts';
 import { remoteRun, writerOf } from './remote-run.ts';
 
@@ -33,17 +34,19 @@ export function remoteGraph(pool: HostPool, use: GraphUse): GraphRuntime {
   /** States that ended runs left, by the memory they ran with: no further request is needed. */
   const left = new WeakMap<GraphMemory, ThreadState>();
 
-  /** Sends a request about a state, with access to its checkpoints until the response. */
+  /** Sends a request about a state, with access to its checkpoints until the response; `query`: its first search. */
   async function ask<Name extends StateMethod>(
     method: Name,
     memory: GraphMemory,
     config: GraphConfig,
-    params: Omit<Params<HostMethods, Name>, 'session' | 'graph' | 'writer' | 'config'>,
+    params: Omit<Params<HostMethods, Name>, 'session' | 'graph' | 'writer' | 'config' | 'first'>,
+    query = checkpointQuery(config),
   ): Promise<Result<HostMethods, Name>> {
     const { access, writer } = writerOf(memory);
     const host = await pool.take({ thread_id: writer.thread_id });
     using session = host.sessions.open({ checkpoints: access });
-    const all = { session: session.id, graph, writer, config: JSON.stringify(config), ...params };
+    const first = await firstSearch(access, query);
+    const all = { session: session.id, graph, writer, config: JSON.stringify(config), first, ...params };
     return (await host.peer.request<StateMethod>(method, all as never)) as Result<HostMethods, Name>;
   }
 
@@ -78,7 +81,8 @@ export function remoteGraph(pool: HostPool, use: GraphUse): GraphRuntime {
         ...(metadata && { metadata: JSON.stringify(metadata) }),
         ...selected(select),
       };
-      return (await ask('state/history', memory, config, { limit, ...filter })).json;
+      const query = historyQuery({ config, limit, before, metadata });
+      return (await ask('state/history', memory, config, { limit, ...filter }, query)).json;
     },
 
     async update({ config, values, as_node, memory }) {

@@ -13,10 +13,10 @@ import type {
 import { runFieldsOf } from '../../graphs/observability/run-fields.ts';
 import type { CurrentStep } from '../../schemas/steps.ts';
 import type { ThreadState } from '../../schemas/thread-state.ts';
-import { checkpointPage } from '../protocol/checkpoints.ts';
 import { fromWireError, toWireError } from '../protocol/errors.ts';
 import type { HostMethods, Params } from '../protocol/messages.ts';
 import type { HostedRun } from '../protocol/watch.ts';
+import { checkpointQuery, firstSearch } from './first-search.ts';
 import type { Host } from './host.ts';
 import type { HostPool } from './pool.ts';
 
@@ -41,8 +41,8 @@ export async function* remoteRun(
   signal.throwIfAborted();
   const { access, writer } = writerOf(memory);
   const { thread_id } = writer;
-  const latest = await latestCheckpoint(access, thread_id, call.config);
-  const start = { graph_id, call: JSON.stringify(call), writer, ...(latest && { latest }) };
+  const first = await firstSearch(access, checkpointQuery(call.config));
+  const start = { graph_id, call: JSON.stringify(call), writer, first };
   // Without a pause before the session is open: runs that start at once must see each other to be spread.
   let host = pool.find({ thread_id }) ?? (await pool.take({ thread_id, signal }).catch(notBegun));
   for (;;) {
@@ -62,16 +62,6 @@ export async function* remoteRun(
 /** A long lack of hosts is not the run's fault. */
 function notBegun(error: unknown): never {
   throw error instanceof Unavailable ? new HostLost(error.message, false) : error;
-}
-
-/** What LangGraph asks for first; nothing if the run begins at another checkpoint. */
-async function latestCheckpoint(
-  access: CheckpointWriter['access'],
-  thread_id: string,
-  { configurable: { checkpoint_id } }: GraphCall['config'],
-) {
-  if (checkpoint_id !== undefined) return undefined;
-  return checkpointPage(await access.find({ thread_id, ns: '', limit: 1 }));
 }
 
 /** Access to checkpoints, which stays here, and what the host's own checkpointer is made from. */

@@ -106,7 +106,10 @@ export function serverHandlers(
   logger: Logger,
 ): Handlers<ServerMethods> {
   return {
-    'run/events': ({ session, events }) => sessions.find(session)?.run?.onEvents(events),
+    'run/events'({ session, busy, events }) {
+      if (busy) sessions.noteBusy();
+      sessions.find(session)?.run?.onEvents(events);
+    },
     'run/output'(output) {
       const run = sessions.find(output.session)?.run;
       if (run) return run.onOutput(output);

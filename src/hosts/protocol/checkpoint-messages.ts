@@ -59,7 +59,7 @@ const Blob = z.object({
 /** Steps of the run that ended since the last ones: stored with the message that brings them. */
 export const Steps = z.array(RecordedStep).optional();
 /** Graphs that compute keep the event loop of the host busy: commits without a waiting reader may wait a little longer. */
-const Busy = z.literal(true).optional();
+export const Busy = z.literal(true).optional();
 
 const Stored = z.object({ stored: z.boolean() });
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { CurrentStep, RECORD_LEVELS } from '../../schemas/steps.ts';
-import { CHECKPOINT_SERVER_METHODS, CheckpointPage, Durability, Steps } from './checkpoint-messages.ts';
+import { Busy, CHECKPOINT_SERVER_METHODS, Durability, Steps } from './checkpoint-messages.ts';
 import { WireErrorSchema } from './errors.ts';
+import { FirstSearch } from './first-search.ts';
 import { LOAD_METHODS } from './load-messages.ts';
 import { LOG_SERVER_METHODS } from './log-messages.ts';
 import { PROJECT_METHODS, PROJECT_PARAMS, ProjectErrors } from './project-messages.ts';
@@ -59,7 +60,13 @@ const LoadedApp = z.union([
   z.object({ error: WireErrorSchema }),
 ]);
 
-const StateUse = { session: Session, graph: GraphUse, writer: Writer, config: Json };
+const StateUse = {
+  session: Session,
+  graph: GraphUse,
+  writer: Writer,
+  config: Json,
+  first: FirstSearch.optional(),
+};
 /** Fields of a state; all by default. */
 const Select = z.array(z.string()).optional();
 
@@ -100,8 +107,7 @@ export const HOST_METHODS = {
       graph_id: z.string(),
       call: Json,
       writer: Writer,
-      /** What the first search for the thread's latest checkpoint finds: LangGraph begins with it. */
-      latest: CheckpointPage.optional(),
+      first: FirstSearch.optional(),
     }),
     result: z.object({}),
   },
@@ -157,6 +163,7 @@ export const SERVER_METHODS = {
   'run/events': {
     params: z.object({
       session: Session,
+      busy: Busy,
       /** In order: an event with its JSON, or a checkpoint that all events before it cover. */
       events: z.array(
         z.union([z.object({ event: z.string(), json: Json }), z.object({ checkpoint_id: z.string() })]),
