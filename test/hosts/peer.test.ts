@@ -127,10 +127,7 @@ test('a host request with an unknown method gets an error', async () => {
 test.each([
   ['no MessagePack', Buffer.from([0, 0, 0, 1, 0x81])],
   ['no message', encodeFrame(['a list'])],
-  [
-    'params of another shape',
-    encodeFrame({ jsonrpc: '2.0', method: 'say', params: { text: 1 } }),
-  ],
+  ['params of another shape', encodeFrame({ jsonrpc: '2.0', method: 'say', params: { text: 1 } })],
   ['an answer to no request', encodeFrame({ jsonrpc: '2.0', id: 99, result: {} })],
 ])('garbage closes the host connection and fails pending requests: %s', async (_what, bytes) => {
   const { caller, called, near } = await connect({ echo: () => new Promise(() => {}) });

@@ -8,7 +8,7 @@ const GROWTH = 4;
 /** Expected size of a page, bytes. */
 const PAGE_BYTES = MAX_LIST_BYTES / 4;
 
-/** How many states the first page of a history has, of which `limit` are wanted. */
+/** Number of states on the first page of a history when `limit` are wanted. */
 export function firstPageSize(limit: number): number {
   return Math.min(limit, FIRST_PAGE);
 }

@@ -126,7 +126,7 @@ function remoteCheckpoints(
   };
 }
 
-/** What a message says of the event loop of this process. */
+/** Part of a message: whether the event loop of this process is busy. */
 export function busyNow(): { busy?: true } {
   return isEventLoopBusy() ? { busy: true } : {};
 }

@@ -17,14 +17,14 @@ const packr = new Packr(OPTIONS);
 
 /** Each message is packed over the one before, after room for its header. */
 const OVERWRITE = RESERVE_START_SPACE | RESET_BUFFER_MODE | HEADER_BYTES;
-/** What is packed into is kept up to this size, bytes. */
-const MAX_KEPT_BYTES = 4 * 1024 * 1024;
-const MIN_BYTES = 8192;
+/** Messages are packed into memory of this size, bytes, and of a larger one after a larger message, up to a limit. */
+const MAX_PACKING_BYTES = 4 * 1024 * 1024;
+const PACKING_BYTES = 8192;
 
 /** A frame: the length of the message (unsigned, 32 bits, big-endian), then the message as MessagePack. */
 export function encodeFrame(message: unknown): Buffer {
   const packed = packr.pack(message, OVERWRITE);
-  if (packed.buffer.byteLength > MAX_KEPT_BYTES) packr.useBuffer(Buffer.allocUnsafeSlow(MIN_BYTES));
+  if (packed.buffer.byteLength > MAX_PACKING_BYTES) packr.useBuffer(Buffer.allocUnsafeSlow(PACKING_BYTES));
   const length = packed.length - HEADER_BYTES;
   if (length > MAX_MESSAGE_BYTES) {
     throw new FrameError(`A message of ${length} bytes exceeds the limit of ${MAX_MESSAGE_BYTES}.`);
