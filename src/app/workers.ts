@@ -124,6 +124,7 @@ function retentionSweeps(
     (limit) => storage.work.threads.sweepDeletions(limit),
     (limit) => events.deleteExpired(limit),
     (limit) => runLogs.deleteRemoved(limit),
+    (limit) => storage.work.removedRuns.deleteUnlisted(limit),
   ];
   const others: Sweep[] = [
     (limit) => runLogs.deleteExpired(log_retention_ms, limit),

@@ -32,6 +32,9 @@ export interface ColumnTypes {
   'idempotency_keys.run': JsonText<Run>;
   'interrupt_answers.answer': JsonText;
   'interrupt_answers.value': JsonText;
+  'removed_runs.error': JsonText<RunError>;
+  'removed_runs.multitask_strategy': MultitaskStrategy;
+  'removed_runs.status': RunStatus;
   'run_queue.cancel_action': CancelAction;
   'run_queue.owns_thread': Flag;
   'run_queue.retry_reason': NonNullable<RunExplanation['retry_reason']>;

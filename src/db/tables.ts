@@ -151,6 +151,24 @@ export interface Tables {
     expires_at: Timestamp;
     data: string;
   };
+  removed_runs: {
+    run_id: Uuid;
+    thread_id: Uuid;
+    assistant_id: Uuid;
+    status: string;
+    multitask_strategy: string;
+    error: JsonText | null;
+    cancel_reason: string | null;
+    created_at: Timestamp;
+    started_at: Timestamp;
+    ended_at: Timestamp;
+    calls: number;
+    unpriced_calls: number;
+    tokens_in: number;
+    tokens_cached: number;
+    tokens_out: number;
+    cost: number;
+  };
   revoked_sessions: { session_id: Uuid; expires_at: Timestamp };
   run_attempts: {
     run_id: Uuid;

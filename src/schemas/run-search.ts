@@ -14,6 +14,8 @@ export const RunSummary = Run.omit({ langsmith_session_name: true }).extend({
   error: RunError.nullable(),
   /** Whether the thread waits for a person where this run stopped. Its status is `success` then. */
   waiting: z.boolean(),
+  /** It was deleted at its end with its temporary thread, as stateless runs are: this is all that is left of it. */
+  removed: z.boolean(),
 });
 export type RunSummary = z.infer<typeof RunSummary>;
 
@@ -61,6 +63,12 @@ export const RunSearch = RunFilter.extend({
   select: uniqueList(RunSummaryField)
     .optional()
     .describe('The fields to return; by default all except `kwargs`.'),
+  with_removed: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Also stateless runs that ended within the last hour, the newest 10,000, although they were deleted with their temporary threads. They have no `metadata`. Only for callers who may see every thread.',
+    ),
 });
 export type RunSearch = z.infer<typeof RunSearch>;
 

@@ -37,6 +37,7 @@ import { runEventRepository } from './runs/events.ts';
 import type { Lease } from './runs/lease.ts';
 import { logEnds, runCheckpointRepository } from './runs/log-positions.ts';
 import { findNewestLogs, newestLogTime } from './runs/newest-logs.ts';
+import { deleteUnlisted } from './runs/removed-runs.ts';
 import { runLogRepository } from './runs/run-logs.ts';
 import { runRepository } from './runs/runs.ts';
 import { runSearchRepository } from './runs/search.ts';
@@ -162,6 +163,7 @@ function createStorage({ requests, work }: Pools, active: ActiveAttempts, given:
     /** The same repositories for background work, on separate connections. */
     work: {
       ...repositories(work, active, options),
+      removedRuns: bind(work, { deleteUnlisted }),
       /** For background work of extensions. */
       db: work,
       writeBuffer: (lease: Lease, attempt: WriteBufferOptions) =>

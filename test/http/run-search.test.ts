@@ -96,6 +96,44 @@ test.skipIf(IS_ENCRYPTED)('failed runs are found by a part of their error', asyn
   expect((await server.post('/runs/count', { error: 'boom', status: 'success' })).body).toBe(0);
 });
 
+test('a stateless run that has ended is found if it is asked for, by its result and not by its metadata', async () => {
+  await using server = await openApp({ graphs: ['fails', 'echo'] });
+  const [kept] = await runsOf(server, [{}]);
+  const wait = (assistant_id: string, more: object = {}) =>
+    server.post('/runs/wait', { assistant_id, input: { x: 7 }, metadata: { secret: 's' }, ...more });
+  await wait('fails');
+  await wait('echo');
+  expect((await server.post('/runs/search', {})).body).toMatchObject([{ run_id: kept, removed: false }]);
+  const with_removed = true;
+  const { body } = await server.post('/runs/search', { with_removed });
+  const shown = body.map(({ status, error, metadata, removed }: Record<string, unknown>) => ({
+    status,
+    error,
+    metadata,
+    removed,
+  }));
+  expect(shown.slice(0, 2)).toEqual([
+    { status: 'success', error: null, metadata: {}, removed: true },
+    { status: 'error', error: { error: 'BoomError', message: 'boom 7' }, metadata: {}, removed: true },
+  ]);
+  expect(body[2]).toMatchObject({ run_id: kept, removed: false });
+  const selected = await server.post('/runs/search', {
+    with_removed,
+    status: 'error',
+    select: ['status', 'kwargs'],
+  });
+  expect(selected.body).toEqual([{ status: 'error' }]);
+  expect((await server.post('/runs/search', { with_removed, metadata: { secret: 's' } })).body).toEqual([]);
+  expect((await server.get(`/threads/${body[0].thread_id}`)).status).toBe(404);
+  expect((await server.get(`/runs/${body[0].run_id}/steps`)).status).toBe(404);
+});
+
+test('users find no run that was removed, for its thread would tell whose it was', async () => {
+  await using server = await openApp({ graphs: ['echo'], folder });
+  await server.post('/runs/wait', { assistant_id: 'echo', input }, ALICE);
+  expect((await server.post('/runs/search', { with_removed: true }, ALICE)).body).toEqual([]);
+});
+
 test('a search for text in encrypted errors is refused', async () => {
   await using server = await openApp({ graphs: ['echo'], environment: { LANGGRAPH_AES_KEY: TEST_KEY } });
   for (const path of ['/runs/search', '/runs/count']) {

@@ -115,19 +115,6 @@ test('a user of an application gets the error of a failed step alone, without ca
   expect(await failure(token)).toEqual([{ error: name, message, frames: [], code: null }]);
 });
 
-test('contents are in no list, stream or error: only in the answer of a step', async () => {
-  const ran = await run('conversing', ask('A needle.'));
-  const { thread_id, run_id } = ran;
-  for (const path of [
-    `/runs/${run_id}/steps`,
-    `/threads/${thread_id}/runs/${run_id}/steps`,
-    '/system/overview',
-    '/metrics',
-  ])
-    expect([path, (await http.get(path, KEY)).text.includes('needle')]).toEqual([path, false]);
-  for (const step of ran.steps) expect(step).not.toHaveProperty('contents');
-});
-
 test('a step that does not exist is 404, and a malformed id 422', async () => {
   const { run_id, thread_id } = await run('large', { length: 1 });
   for (const path of [`/runs/${run_id}/steps/1.99`, `/threads/${thread_id}/runs/${run_id}/steps/9.1`])

@@ -7,6 +7,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NODE, ROOT } from '../examples/blocks.ts';
+import { openApp } from '../support/app.ts';
 import { python } from '../support/python.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { useStudioServer } from '../support/studio-server.ts';
@@ -160,6 +161,26 @@ console.log(JSON.stringify(await client.sendMessage({ tenant: '', message })));`
 
     test('the official client of OpenAI', async () => {
       expect(await printedByModule(await only('openai', 'Chat completions'))).toBe(ANSWER);
+    });
+
+    test('shows no protocol that is off', async () => {
+      const ways = async (origin: string) => {
+        const { page: shown } = await openStudio(studio.browser, origin, '/connect');
+        const links = shown.getByRole('navigation', { name: 'Views' }).getByRole('link');
+        await links.first().waitFor();
+        const names = await links.allInnerTexts();
+        await shown.goto(`${origin}/studio/connect?tab=a2a`);
+        await shown.locator('pre').first().getByText('@langchain/langgraph-sdk').waitFor();
+        await shown.context().close();
+        return names;
+      };
+      await using off = await openApp({
+        graphs: ['chat'],
+        http: { disable_mcp: true, disable_a2a: true },
+        one_process: 'a setting of its own',
+      });
+      const { origin } = new URL((await off.app.listen()).url);
+      expect(await ways(origin)).toEqual(['JavaScript', 'Python', 'curl', 'AG-UI']);
     });
 
     test('the agent of AG-UI', async () => {

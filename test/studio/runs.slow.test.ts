@@ -52,6 +52,30 @@ describe.runIf(hasStudio)('the list of runs in Studio (needs Chromium and a buil
     await client.threads.delete(thread_id);
   });
 
+  test('a stateless run that has ended is listed with its error, and links to nothing that is deleted', async () => {
+    await studio.http.post('/runs/wait', { assistant_id: 'fails', input: { x: 9 } });
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '/runs');
+    const row = page.getByRole('table', { name: 'Runs' }).getByRole('row', { name: /BoomError: boom 9/ });
+    for (const text of ['fails', 'error', 'deleted']) expect(await row.innerText()).toContain(text);
+    expect(await row.getByRole('link').count()).toBe(0);
+    expect(await row.getByRole('checkbox').count()).toBe(0);
+    await page.goto(`${studio.origin}/studio/`);
+    await row.waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('on a telephone the status of a run is in view next to its name, however long its error is', async () => {
+    await studio.http.post('/runs/wait', { assistant_id: 'fails', input: { x: 'long '.repeat(50) } });
+    const { page } = await openStudio(studio.browser, studio.origin, '');
+    await page.setViewportSize({ width: 320, height: 640 });
+    await page.goto(`${studio.origin}/studio/runs`);
+    const status = page.getByRole('row', { name: /boom long/ }).getByText('error', { exact: true });
+    const { x = 999, width = 0 } = (await status.boundingBox()) ?? {};
+    expect(x + width).toBeLessThanOrEqual(320 - 16);
+    await page.context().close();
+  });
+
   test('a click anywhere on a row opens its run, with Ctrl in a new tab, and its link does so by keyboard', async () => {
     const { client } = studio;
     const { thread_id } = await client.threads.create();

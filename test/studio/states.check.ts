@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { openBrowser } from '../support/browser.ts';
 import { HOSTILE_SERVER, type HostileIds, OPERATOR, plantHostileTexts } from '../support/hostile-texts.ts';
+import { unreached } from '../support/keyboard.ts';
 import { type Receiver, receiver } from '../support/receiver.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { addresses, loaded, screenPaths } from '../support/studio-screens.ts';
@@ -92,6 +93,21 @@ describe.runIf(hasStudio)(
         });
         expect(await page.getByRole('alert').allInnerTexts()).toEqual([]);
         expect(await violations(page)).toEqual([]);
+      },
+    );
+
+    test.each(screenPaths())(
+      '%s fits a telephone, and the keyboard reaches all that can be used',
+      async (screen) => {
+        await page.setViewportSize({ width: 320, height: 640 });
+        await open(screen);
+        await loaded(page);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+        await page.setViewportSize({ width: 1440, height: 900 });
+        await page.goto('about:blank');
+        await open(screen);
+        await loaded(page);
+        expect(await unreached(page)).toEqual([]);
       },
     );
 

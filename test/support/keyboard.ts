@@ -26,3 +26,33 @@ export async function write(page: Page, field: Locator, text: string): Promise<v
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.insertText(text);
 }
+
+/** More elements than any screen has. */
+const ALL_TABS = 400;
+
+const IN_USE = 'a[href], button, input:not([type=radio]), select, textarea, summary, [tabindex]';
+
+/**
+ * What can be used with a mouse and is not reached by Tab: what takes the focus, and what looks as if a click did something
+ * without taking it, containing what takes it, or belonging to it.
+ */
+export async function unreached(page: Page): Promise<string[]> {
+  await page.evaluate('globalThis.reached = new Set()');
+  const isAround = () =>
+    page.evaluate<boolean>(`(() => {
+      const { activeElement: one } = document;
+      if (one === document.body) return false;
+      const isKnown = reached.has(one);
+      reached.add(one);
+      return isKnown;
+    })()`);
+  let tabs = 0;
+  do await page.keyboard.press('Tab');
+  while (!(await isAround()) && ++tabs < ALL_TABS);
+  return page.evaluate<string[]>(`[...document.querySelectorAll('body *')]
+    .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.matches(':disabled'))
+    .filter((one) => one.matches('${IN_USE}')
+      ? one.tabIndex >= 0 && !reached.has(one)
+      : getComputedStyle(one).cursor === 'pointer' && !one.closest('${IN_USE}, label') && !one.querySelector('${IN_USE}'))
+    .map((one) => one.outerHTML.slice(0, 200))`);
+}

@@ -50,9 +50,9 @@ export const StudioSession = z.object({
     ),
   currency: z.string().describe('`usage.currency`: of all costs.'),
   body_limit: z.int().describe('`server.body_limit`: bytes of the largest request.'),
-  deployments: z
-    .boolean()
-    .describe('`deployments.enabled`: whether this server builds and serves deployments.'),
+  extensions: z
+    .array(z.string())
+    .describe('Optional parts of the server that are on, such as `mcp` or `deployments`.'),
   expires_at: Timestamp.nullable(),
   caller: z
     .string()

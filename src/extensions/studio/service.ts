@@ -16,8 +16,8 @@ export interface StudioDeps {
   readonly body_limit: number;
   /** Of all costs. */
   readonly currency: string;
-  /** Whether deployments are enabled. */
-  readonly has_deployments: boolean;
+  /** Names of the extensions that are on. */
+  readonly extensions: readonly string[];
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
@@ -119,7 +119,7 @@ function closedSession({
   sessions,
   authenticate,
   has_users,
-  has_deployments,
+  extensions,
   currency,
   body_limit,
 }: StudioDeps): StudioSession {
@@ -133,7 +133,7 @@ function closedSession({
     viewing_as: null,
     read_only: sessions.read_only,
     trace_url: authenticate ? null : sessions.trace_url,
-    deployments: has_deployments,
+    extensions: [...extensions],
     currency,
     body_limit,
     expires_at: null,

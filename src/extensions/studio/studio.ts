@@ -20,11 +20,10 @@ export function openStudio({
   const { authenticate, has_users, identityForUser } = access;
   const secrets = session_secrets;
   const sessions = studioSessions({ secrets, identityForUser, read_only, trace_url, clock, ids });
-  const has_deployments = extensions.includes('deployments');
   const currency = sectionOf(config, CURRENCY);
   const { body_limit } = config.server;
   const studio = studioService({
-    ...{ sessions, authenticate, has_users, has_deployments, currency, body_limit },
+    ...{ sessions, authenticate, has_users, extensions, currency, body_limit },
     ...{ clock, ids, logger },
   });
   return {

@@ -42,11 +42,15 @@ export function runSearchService({ runSearch: runs, assistants }: RunSearchDeps)
   return {
     /** Newest first. Throws `InvalidInput` for a foreign cursor and for conditions that cannot be met. */
     async search(actor: Actor, query: RunSearch): Promise<CursorPage<Partial<RunSummary>>> {
-      const { limit, cursor, select } = query;
+      const { limit, cursor, select, with_removed } = query;
       const conditions = conditionsOf(query);
       const after = cursor === undefined ? undefined : keysetOf(cursor);
       const visibility = await authorize(actor, 'threads:search', { ...query });
-      const { found, next } = await runs.search({ ...conditions, after, limit, select }, visibility);
+      const { found, next } = await runs.search(
+        // The thread that would tell who may see a removed run is deleted.
+        { ...conditions, after, limit, select, with_removed: with_removed && !visibility },
+        visibility,
+      );
       return {
         items: found.map((run) => pickFields(run, select ?? FIELDS)),
         next: next && cursorOf(LIST, [next.at, next.id]),
@@ -75,6 +79,7 @@ const FIELDS: readonly RunSummaryField[] = [
   'cancel_reason',
   'error',
   'waiting',
+  'removed',
 ];
 
 const ERRORS_ENCRYPTED =

@@ -30,6 +30,7 @@ export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
   { table: 'threads', key: ['thread_id'], columns: { config: 'json', error: 'json', interrupts: 'json' } },
   { table: 'thread_values', key: ['thread_id'], columns: { value: 'json' } },
   { table: 'runs', key: ['run_id'], columns: { kwargs: 'json', error: 'json' } },
+  { table: 'removed_runs', encrypted_as_table: 'runs', key: ['run_id'], columns: { error: 'json' } },
   { table: 'interrupt_answers', key: ['answer_id'], columns: { value: 'json', answer: 'json' } },
   { table: 'run_steps', key: ['run_id', 'attempt', 'number'], columns: { error: 'json', contents: 'text' } },
   { table: 'step_texts', key: ['thread_id', 'number'], columns: { data: 'text' } },

@@ -164,7 +164,7 @@ export async function endRun(
   await announceEnd(tx, ended, webhooks, { has_webhook: true, of_cron: true });
   if (status === 'rollback') await deleteCheckpointsOfRun(tx, thread_id, run_id);
   closeLogs(tx, { run_id, thread_id }, ending, log_retention_ms);
-  const printed = status === 'rollback' ? undefined : { run_id, log_retention_ms };
-  if (owns_thread && (await deleteTemporaryThread(tx, thread_id, printed))) return false;
+  const remains = status === 'rollback' ? undefined : { run_id, log_retention_ms };
+  if (owns_thread && (await deleteTemporaryThread(tx, thread_id, remains))) return false;
   return promote(tx, thread_id);
 }

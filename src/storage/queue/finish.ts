@@ -1,3 +1,4 @@
+import { toJson } from '../../core/json.ts';
 import type { Deferred } from '../../db/db.ts';
 import type { RunStatus } from '../../schemas/runs.ts';
 import type { ResumeRefusal, RunError } from '../../schemas/threads.ts';
@@ -62,10 +63,12 @@ function finishIn({ db, webhooks, riders }: QueueContext, lease: Lease, end: Run
     dequeue(tx, run_id);
     await announceEnd(tx, { run_id, status, error: end.error, values, at: end.at }, webhooks, end);
     const counted = await countCalls(tx, lease, head, last);
-    const isRemoved = await removeAfterRun(tx, lease, end, status === 'rollback');
+    const kept =
+      status === 'rollback' ? undefined : { status, error: end.error && toJson(end.error), at: end.at };
+    const isRemoved = await removeAfterRun(tx, lease, end, kept);
     const leaves_thread = await leavesThread(tx, lease, end);
-    if (!isRemoved && status !== 'rollback') {
-      const error = await endRow(tx, head, { ...end, status });
+    if (!isRemoved && kept) {
+      const error = await endRow(tx, head, { ...end, status: kept.status });
       if (!leaves_thread) updateAfterRun(tx, thread_id, end.thread, end.refused ? null : error, end.at);
     }
     const written = await writeLastBatch(tx, lease, head, last, isRemoved);

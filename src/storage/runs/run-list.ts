@@ -84,6 +84,28 @@ export async function runList(
   };
 }
 
+/**
+ * The removed runs that satisfy the conditions, as a list of the same order; `undefined` if none can: they have no metadata,
+ * and no thread that could wait.
+ */
+export function removedRunList(conditions: RunConditions): KeysetList | undefined {
+  const { metadata, thread_metadata, waiting, ...own } = conditions;
+  if (waiting || hasMembers(metadata) || hasMembers(thread_metadata)) return undefined;
+  return {
+    at: 'runs.created_at',
+    id: 'runs.run_id',
+    order: 'desc',
+    scanned: {
+      sqlite: raw('removed_runs as runs indexed by removed_runs_created'),
+      postgres: raw('removed_runs as runs'),
+    },
+    indexed: createdWithin(own),
+    where: defined(ownConditions(own, 'runs_created')),
+    large: [],
+    examined_rows: own.error === undefined ? EXAMINED_ROWS : EXAMINED_ERRORS,
+  };
+}
+
 function threadsOf(
   { thread_metadata }: RunConditions,
   visibility: Visibility | undefined,

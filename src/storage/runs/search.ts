@@ -10,14 +10,16 @@ import type { RunStatus } from '../../schemas/runs.ts';
 import { threadVisible, VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
 import { mayMatch } from '../search/access-path.ts';
 import { byteSlices } from '../search/byte-slices.ts';
-import { countKeyset, type Keyset, type KeysetRange, keysetPage } from '../search/keyset-page.ts';
+import { countKeyset, type Keyset, type KeysetRange, keysetPage, mergePages } from '../search/keyset-page.ts';
 import { boundedRows } from '../search/list-bytes.ts';
+import { removedSummaries } from './removed-runs.ts';
 import {
   FAILED,
   FAILED_STATUSES,
   QUEUED_STATUSES,
   type RunConditions,
   type RunList,
+  removedRunList,
   runList,
   threadFilter,
 } from './run-list.ts';
@@ -27,6 +29,8 @@ import { IS_WAITING } from './waiting.ts';
 export interface RunQuery extends RunConditions, KeysetRange {
   /** `kwargs` are read only if they are named here. */
   readonly select?: readonly RunSummaryField[] | undefined;
+  /** Also those that were removed at their end: `removed-runs.ts`. */
+  readonly with_removed?: boolean | undefined;
 }
 
 export interface FoundRuns {
@@ -55,9 +59,27 @@ export async function searchRuns(
 ): Promise<FoundRuns> {
   const wanted = await narrowed(reader, query);
   if (!wanted) return { found: [], next: undefined };
-  const { found, next } = await keysetPage(reader, await runList(reader, wanted, visibility), query);
+  const page = await keysetPage(reader, await runList(reader, wanted, visibility), query);
+  // Read later: a run moves from one list to the other at its end.
+  const removed = query.with_removed ? removedRunList(wanted) : undefined;
+  const { found, next } = removed
+    ? mergePages(page, await keysetPage(reader, removed, query), query.limit)
+    : page;
   const ids = found.map(({ id }) => id);
-  return { found: await loadSummaries(reader, ids, query.select, { visibility, max_bytes }), next };
+  const runs = await loadSummaries(reader, ids, query.select, { visibility, max_bytes });
+  return { found: removed ? await withRemoved(reader, ids, runs) : runs, next };
+}
+
+/** In the order of `ids`, with those that were removed. */
+async function withRemoved(
+  reader: Reader,
+  ids: readonly string[],
+  runs: readonly RunSummary[],
+): Promise<RunSummary[]> {
+  const byId = new Map(runs.map((run) => [run.run_id, run]));
+  const missing = ids.filter((id) => !byId.has(id));
+  for (const run of await removedSummaries(reader, missing)) byId.set(run.run_id, run);
+  return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
 export async function countRuns(
@@ -147,7 +169,7 @@ async function loadSummaries(
 function summaryOf({ cipher }: Reader, row: SummaryRow): RunSummary {
   const whose = { kwargs: KWARGS_COLUMN, error: RUN_ERROR_COLUMN };
   const { waiting, ...rest } = decryptJsonColumns(cipher, parseJsonColumns(row, ['metadata']), whose);
-  return { ...rest, waiting: waiting === 1 };
+  return { ...rest, waiting: waiting === 1, removed: false };
 }
 
 /** From indexes alone, which cover all statuses but success: the rest of all runs has succeeded. */

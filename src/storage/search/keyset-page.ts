@@ -1,6 +1,6 @@
 import { number, text } from '../../db/columns.ts';
 import type { Reader } from '../../db/db.ts';
-import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, type DialectSql, defined, raw, type Sql, sql } from '../../db/sql.ts';
 import { byteSlices, isLarge, type LargeRows } from './byte-slices.ts';
 
 /** A position in a list: a time, ISO-8601, and an id that breaks ties. */
@@ -77,6 +77,24 @@ export async function keysetPage(
     if (left <= 0) return { found, next: end };
     start = afterCondition(list, end, false);
   }
+}
+
+/**
+ * One page of two lists of the same order, newest first. What is in both counts once: it may move from the first to the
+ * second between two reads.
+ */
+export function mergePages(one: KeysetPage, other: KeysetPage, limit: number): KeysetPage {
+  // Beyond the end of a page its list has not been read.
+  const [end] = defined([one.next, other.next]).sort(newestFirst);
+  const found = [...new Map([...one.found, ...other.found].map((each) => [each.id, each])).values()]
+    .filter((each) => end === undefined || newestFirst(each, end) <= 0)
+    .sort(newestFirst);
+  return { found: found.slice(0, limit), next: found.length > limit ? found[limit - 1] : end };
+}
+
+function newestFirst(one: Keyset, other: Keyset): number {
+  const [a, b] = one.at === other.at ? [one.id, other.id] : [one.at, other.at];
+  return a < b ? 1 : Number(a > b) * -1;
 }
 
 /** Bound of the page by time alone: only rows of the few within it need be read for their ids. */

@@ -4,6 +4,7 @@ import { raw, sql } from '../../db/sql.ts';
 import type { Interrupt, ThreadStatus } from '../../schemas/threads.ts';
 import { deleteCheckpointsOfRun } from '../checkpoints/delete.ts';
 import type { Lease } from '../runs/lease.ts';
+import type { RemovedRunEnd } from '../runs/removed-runs.ts';
 import { deleteTemporaryThread } from './delete-temporary.ts';
 import { EXPIRY_AFTER_STATE, THREAD_COLUMNS } from './row.ts';
 import { encryptSummary, type SerializedState } from './values-summary.ts';
@@ -30,16 +31,18 @@ export interface Removal {
 
 /**
  * Part of the transaction that ends a run, once its queue row is gone: deletes the thread that it made for itself, or
- * the checkpoints of a run that is rolled back. Returns true if the thread is deleted, and the run with it.
+ * the checkpoints of a run that is rolled back, which has no `end`. Returns true if the thread is deleted, and the run
+ * with it.
  */
 export async function removeAfterRun(
   tx: Transaction,
   { run_id, thread_id }: Lease,
   { remove_thread, has_lines, log_retention_ms }: Removal,
-  isRollback: boolean,
+  end: RemovedRunEnd | undefined,
 ): Promise<boolean> {
-  const printed = has_lines && !isRollback ? { run_id, log_retention_ms } : undefined;
-  const removed = remove_thread && (await deleteTemporaryThread(tx, thread_id, printed));
+  const isRollback = end === undefined;
+  const remains = end && { run_id, end, log_retention_ms: has_lines ? log_retention_ms : undefined };
+  const removed = remove_thread && (await deleteTemporaryThread(tx, thread_id, remains));
   if (!removed && isRollback) await deleteCheckpointsOfRun(tx, thread_id, run_id);
   return removed;
 }

@@ -35,11 +35,12 @@ export function useSession(): Session & Rights {
   return { ...data, can, isOperator: data.unrestricted && can('admin') };
 }
 
-/** The caller's access to deployments. Server administrators have it; users never do. */
-export function useDeploymentAccess(): { canSee: boolean; canChange: boolean } {
-  const { scope, unrestricted, read_only } = useSession();
-  const canSee = unrestricted && (scope === 'admin' || scope === 'deployments:write');
-  return { canSee, canChange: canSee && !read_only };
+/** Whether the server has deployments, and the caller's access to them: administrators have it, users never do. */
+export function useDeploymentAccess(): { isOn: boolean; canSee: boolean; canChange: boolean } {
+  const { scope, unrestricted, read_only, extensions } = useSession();
+  const isOn = extensions.includes('deployments');
+  const canSee = isOn && unrestricted && (scope === 'admin' || scope === 'deployments:write');
+  return { isOn, canSee, canChange: canSee && !read_only };
 }
 
 const SCOPES = ['read', 'run', 'admin'];

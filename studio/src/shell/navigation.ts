@@ -44,10 +44,20 @@ const GROUPS = [
 
 export type Screen = (typeof GROUPS)[number][number];
 
-/** Screen groups for a session. Deployments only if enabled, and nothing else for a deployments-only key. */
-export function groupsOf({ deployments, scope }: Session): readonly (readonly Screen[])[] {
+/** Screens of extensions, which may be off. */
+const EXTENSIONS: Partial<Record<Screen['to'], string>> = {
+  '/deployments': 'deployments',
+  '/usage': 'usage',
+};
+
+/** Screen groups for a session: those of extensions only if they are on, and one for a deployments-only key. */
+export function groupsOf({
+  extensions,
+  scope,
+}: Pick<Session, 'extensions' | 'scope'>): readonly (readonly Screen[])[] {
+  const isOn = ({ to }: Screen) => EXTENSIONS[to] === undefined || extensions.includes(EXTENSIONS[to]);
   const isOnly = scope === 'deployments:write';
   return GROUPS.map((screens) =>
-    screens.filter(({ to }) => (to === '/deployments' ? deployments : !isOnly)),
+    screens.filter((screen) => isOn(screen) && (!isOnly || screen.to === '/deployments')),
   ).filter(({ length }) => length > 0);
 }

@@ -123,7 +123,7 @@ function useChoices(query: string, viewAs: PaletteProps['viewAs']): { choices: C
   const isId = UUID.test(query);
   const asked = useDebounced(isId ? '' : query);
   const search = foundQuery(asked, {
-    deployments: session.deployments && canSee,
+    deployments: canSee,
     keys: session.isOperator,
     others: session.scope !== 'deployments:write',
   });

@@ -187,7 +187,10 @@ test('a user signed in to Studio sees the deployments and the root deployment', 
     headers: { 'content-type': 'application/json', origin: server.url },
     body: JSON.stringify({ key: KEY }),
   });
-  expect(await signedIn.json()).toMatchObject({ scope: 'admin', deployments: true });
+  expect(await signedIn.json()).toMatchObject({
+    scope: 'admin',
+    extensions: expect.arrayContaining(['deployments']),
+  });
   const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] as string;
   const search = (headers: Record<string, string>) =>
     fetch(`${server.url}/assistants/search`, {

@@ -77,7 +77,7 @@ test('the usage of runs and threads of others is not shown', async () => {
   expect((await usageOf([run_id], OPERATOR)).runs).toMatchObject([{ run_id }]);
 });
 
-test('a run that is deleted with its thread when it ends leaves no sum behind', async () => {
+test('a run that is deleted with its thread when it ends has its sum as long as it is listed, for who sees every run', async () => {
   const before = (await http.get('/usage', OPERATOR)).body.groups[0].calls;
   const { headers } = await http.post(
     '/runs/wait',
@@ -85,7 +85,8 @@ test('a run that is deleted with its thread when it ends leaves no sum behind', 
     ALICE,
   );
   const run_id = String(headers['content-location']).split('/runs/')[1]?.split('/')[0] as string;
-  expect((await usageOf([run_id], OPERATOR)).runs).toEqual([]);
+  expect((await usageOf([run_id], ALICE)).runs).toEqual([]);
+  expect((await usageOf([run_id], OPERATOR)).runs).toEqual([{ run_id, ...call(1) }]);
   expect((await http.get('/usage', OPERATOR)).body.groups[0].calls).toBe(before + 1);
 });
 

@@ -9,7 +9,7 @@ import { Card, Page } from '../../ui/page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { exampleInput } from './example-input.ts';
-import { callName, type Snippet, snippetsOf, WAYS, type Way } from './snippets.ts';
+import { callName, type Snippet, snippetsOf, type Way, waysOf } from './snippets.ts';
 
 /** Shows how to call an assistant from other programs. */
 export function Connect() {
@@ -61,9 +61,10 @@ function Choice({ assistants, chosen }: { assistants: readonly ListedAssistant[]
 
 function Snippets({ assistant }: { assistant: ListedAssistant }) {
   const { tab } = useSearch({ from: '/connect' });
-  const { authentication } = useSession();
+  const { authentication, extensions } = useSession();
   const schemas = useQuery(schemasQuery(assistant.assistant_id));
-  const way = WAYS.find(({ name }) => name === tab)?.name ?? ('javascript' satisfies Way);
+  const ways = waysOf(extensions);
+  const way = ways.find(({ name }) => name === tab)?.name ?? ('javascript' satisfies Way);
   // A graph that cannot be loaded has no schemas; the snippets still say how to call it.
   if (schemas.isPending) return <Loading what="the input schema" />;
   const target = {
@@ -74,7 +75,7 @@ function Snippets({ assistant }: { assistant: ListedAssistant }) {
   };
   return (
     <>
-      <Tabs tabs={WAYS} open={way} />
+      <Tabs tabs={ways} open={way} />
       <div className="flex max-w-4xl flex-col gap-4">
         {snippetsOf(way, target).map((snippet) => (
           <SnippetCard key={`${way} ${snippet.title}`} snippet={snippet} />

@@ -36,8 +36,15 @@ const NAMES = [
 
 export type Way = (typeof NAMES)[number][0];
 
-/** Ways to call the server, most common first. */
-export const WAYS = NAMES.map(([name, label]) => ({ name, label }));
+/** Those that are extensions of the server, which may be off. */
+const EXTENSIONS: readonly string[] = ['mcp', 'a2a', 'openai'] satisfies readonly Way[];
+
+/** Ways to call a server with these extensions, most common first. */
+export function waysOf(extensions: readonly string[]) {
+  return NAMES.map(([name, label]) => ({ name, label })).filter(
+    ({ name }) => !EXTENSIONS.includes(name) || extensions.includes(name),
+  );
+}
 
 /** Snippets ready to paste, for one way to call the assistant. */
 export function snippetsOf(way: Way, target: Target): Snippet[] {
@@ -146,7 +153,7 @@ function openai({ url, assistant, key }: Target): Snippet[] {
   return [
     {
       title: 'Chat completions',
-      note: 'npm install openai@6. Requires http.openai.enabled in the configuration and a graph that takes messages.',
+      note: 'npm install openai@6. Requires a graph that takes messages.',
       code: `import OpenAI from 'openai';
 
 const client = new OpenAI({

@@ -6,12 +6,12 @@ import { Empty } from '../../ui/states.tsx';
 
 /** Shows its children to callers who may see deployments, and the reason to all others. */
 export function WithDeployments({ children }: { children: ReactNode }) {
-  const { deployments, authentication, read_only } = useSession();
-  const { canSee } = useDeploymentAccess();
-  if (deployments && canSee) return children;
+  const { authentication, read_only } = useSession();
+  const { isOn, canSee } = useDeploymentAccess();
+  if (canSee) return children;
   return (
     <Page title="Deployments">
-      {!deployments ? (
+      {!isOn ? (
         <Empty title="No deployments on this server">
           Set <code className="font-mono">deployments.enabled</code> to build projects here and serve each
           under a URL of its own.

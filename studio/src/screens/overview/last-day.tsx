@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Schemas } from '../../api/client.ts';
+import { useSession } from '../../api/session.ts';
 import { count, duration, percent, plural } from '../../ui/format.tsx';
 import { tokensQuery } from './overview-query.ts';
 import { Spark } from './spark.tsx';
@@ -11,6 +12,7 @@ const NOTE = 'in 24 hours';
 /** Runs, failures and latency of the last day by hour, and tokens of two weeks by day. */
 export function LastDay({ overview }: { overview: Schemas['SystemOverview'] }) {
   const { hours, ended } = overview.runs;
+  const { extensions } = useSession();
   const failed = ended.error + ended.timeout;
   const all = failed + ended.success + ended.interrupted;
   const from = (i: number) =>
@@ -37,7 +39,7 @@ export function LastDay({ overview }: { overview: Schemas['SystemOverview'] }) {
         tone="text-err"
       />
       <Latency hours={hours} describe={from} />
-      <Tokens />
+      {extensions.includes('usage') && <Tokens />}
     </div>
   );
 }

@@ -30,7 +30,7 @@ const WAITING = 5;
 
 export const lastRunsQuery = queryOptions({
   queryKey: ['run', 'list', { last: LAST_RUNS }],
-  queryFn: () => dataOf(api.POST('/runs/search', { body: { limit: LAST_RUNS } })),
+  queryFn: () => dataOf(api.POST('/runs/search', { body: { limit: LAST_RUNS, with_removed: true } })),
 });
 
 /** Questions that have been open for longest. */

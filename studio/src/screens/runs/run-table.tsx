@@ -4,7 +4,7 @@ import type { Schemas } from '../../api/client.ts';
 import { Ago, count, duration, shortId } from '../../ui/format.tsx';
 import { useMoney } from '../../ui/money.ts';
 import { RunPill } from '../../ui/pill.tsx';
-import { RunLink } from '../../ui/run-link.tsx';
+import { RunLink, RunTitle } from '../../ui/run-link.tsx';
 import { type Column, ItemTable, OPENS } from '../../ui/table.tsx';
 import { isPriced, type RunUsage, tokensOf, useRunUsage } from './run-usage.ts';
 import { useThreadTitles } from './thread-titles.ts';
@@ -32,7 +32,8 @@ export function RunTable({ runs, choice, isOfThread = false }: RunTableProps) {
   const thread: Column<ListedRun> = {
     name: 'Thread',
     className: 'max-w-[36ch] truncate',
-    cell: ({ thread_id = '' }) => <ThreadLink thread_id={thread_id} title={titles.get(thread_id)} />,
+    cell: ({ thread_id = '', removed }) =>
+      removed ? <Deleted /> : <ThreadLink thread_id={thread_id} title={titles.get(thread_id)} />,
   };
   return (
     <ItemTable
@@ -70,20 +71,26 @@ function boxColumn({ chosen, choose }: Choice): Column<ListedRun> {
     name: 'Chosen',
     isUnnamed: true,
     className: 'w-8',
-    cell: ({ run_id = '' }) => (
-      <input
-        type="checkbox"
-        aria-label={`Choose run ${shortId(run_id)}`}
-        className="align-middle accent-accent"
-        checked={chosen.includes(run_id)}
-        onChange={({ target }) => choose(run_id, target.checked)}
-      />
-    ),
+    cell: ({ run_id = '', removed }) =>
+      !removed && (
+        <input
+          type="checkbox"
+          aria-label={`Choose run ${shortId(run_id)}`}
+          className="align-middle accent-accent"
+          checked={chosen.includes(run_id)}
+          onChange={({ target }) => choose(run_id, target.checked)}
+        />
+      ),
   };
 }
 
 const COLUMNS: readonly Column<ListedRun>[] = [
-  { name: 'Run', className: 'max-w-[64ch] sm:min-w-56', cell: (run) => <RunName run={run} /> },
+  // On a telephone the status is next to it.
+  {
+    name: 'Run',
+    className: 'max-w-[38vw] sm:max-w-[64ch] sm:min-w-56',
+    cell: (run) => <RunName run={run} />,
+  },
   { name: 'Status', cell: (run) => <RunPill run={run} /> },
   {
     name: 'Created',
@@ -102,13 +109,31 @@ function RunName({ run }: { run: ListedRun }) {
   const { error } = run;
   return (
     <>
-      <RunLink run={run} {...OPENS} />
+      {run.removed ? (
+        <span className="block truncate font-medium">
+          <RunTitle run={run} />
+        </span>
+      ) : (
+        <RunLink run={run} className="block truncate" {...OPENS} />
+      )}
       {error && (
         <p className="truncate text-xs text-err" title={error.message}>
           {`${error.error}: ${error.message}`}
         </p>
       )}
     </>
+  );
+}
+
+/** In place of the thread of a stateless run that has ended. */
+function Deleted() {
+  return (
+    <span
+      className="whitespace-nowrap text-ink-3"
+      title="The run made a thread for itself, deleted with the run at its end"
+    >
+      deleted
+    </span>
   );
 }
 

@@ -1,5 +1,6 @@
 import { queryOptions, useQueries } from '@tanstack/react-query';
 import { api, dataOf, type Schemas } from '../../api/client.ts';
+import { useSession } from '../../api/session.ts';
 
 /** Runs of one request. */
 const CHUNK = 100;
@@ -24,7 +25,8 @@ export function useRunUsage(runs: readonly Schemas['RunSummary'][]): ReadonlyMap
   const chunks = Array.from({ length: Math.ceil(ids.length / CHUNK) }, (_, n) =>
     ids.slice(n * CHUNK, (n + 1) * CHUNK),
   );
-  const answers = useQueries({ queries: chunks.map(usageQuery) });
+  const isCounted = useSession().extensions.includes('usage');
+  const answers = useQueries({ queries: isCounted ? chunks.map(usageQuery) : [] });
   return new Map(answers.flatMap(({ data = [] }) => data));
 }
 

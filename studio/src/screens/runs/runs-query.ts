@@ -35,7 +35,7 @@ export function runsQuery({ status, assistant, metadata, error, since, until, en
   return infiniteQueryOptions({
     queryKey: ['run', 'list', { status, assistant, metadata, error, since, until, ended }],
     queryFn: ({ pageParam }) => {
-      const body: RunSearch = { limit: PAGE };
+      const body: RunSearch = { limit: PAGE, with_removed: true };
       if (status === FAILED) body.status = ['error', 'timeout'];
       else if (status === WAITING) body.waiting = true;
       else if (status) body.status = status as NonNullable<RunSearch['status']>;

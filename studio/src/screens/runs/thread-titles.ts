@@ -29,7 +29,7 @@ function textOf(title: unknown): string | undefined {
 export function useThreadTitles(
   runs: readonly Schemas['RunSummary'][],
 ): ReadonlyMap<string, string | undefined> {
-  const ids = [...new Set(runs.flatMap(({ thread_id }) => thread_id ?? []))];
+  const ids = [...new Set(runs.flatMap(({ thread_id, removed }) => (removed ? [] : (thread_id ?? []))))];
   const chunks = Array.from({ length: Math.ceil(ids.length / CHUNK) }, (_, n) =>
     ids.slice(n * CHUNK, (n + 1) * CHUNK),
   );

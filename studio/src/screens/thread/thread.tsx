@@ -1,5 +1,6 @@
 import { usePrefetchInfiniteQuery, usePrefetchQuery, useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
+import { useSession } from '../../api/session.ts';
 import { byteSize, count, plural } from '../../ui/format.tsx';
 import { Json } from '../../ui/json.tsx';
 import { useMoney } from '../../ui/money.ts';
@@ -77,7 +78,8 @@ function Content({ thread }: { thread: ThreadData }) {
 
 /** Tokens and cost of the thread's runs; nothing if they called no model. */
 function Usage({ threadId }: { threadId: string }) {
-  const { data } = useQuery(usageQuery(threadId));
+  const enabled = useSession().extensions.includes('usage');
+  const { data } = useQuery({ ...usageQuery(threadId), enabled });
   const money = useMoney();
   if (!data || data.calls === 0) return null;
   const tokens = tokensOf(data);
