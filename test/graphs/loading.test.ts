@@ -171,6 +171,8 @@ describe('a graph that does not load', () => {
       name: 'GraphLoadError',
       status: 422,
       message: naming("'broken'", 'the vault is locked'),
+      // For the log of each run that needs it.
+      cause: { message: 'the vault is locked', stack: naming('broken.ts') },
     });
     expect((await graphs.get('echo', CONFIG, 'assistants.read')).graph_id).toBe('echo');
   });

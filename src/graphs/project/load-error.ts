@@ -21,11 +21,6 @@ export function loadError(graph_id: string, cause: unknown, root: string): Graph
   return withoutStack(new GraphLoadError(`Graph '${graph_id}' failed to load: ${text}`, options));
 }
 
-/** The error for later requests: its cause was logged when the graph was loaded. */
-export function withoutCause({ message }: GraphLoadError): GraphLoadError {
-  return withoutStack(new GraphLoadError(message));
-}
-
 /** A stack of the server's own code does not help the reader. */
 function withoutStack(error: GraphLoadError): GraphLoadError {
   error.stack = `${error.name}: ${error.message}`;

@@ -5,7 +5,7 @@ import type { GraphRegistry } from '../graph.ts';
 import { exposeSdkLogger } from '../observability/sdk-logger.ts';
 import { type FailedGraph, type GraphSpec, logLoadError } from '../project/configured-graphs.ts';
 import { LOAD_TIMEOUT_MS, loadGraphExport } from '../project/load.ts';
-import { loadError, withoutCause } from '../project/load-error.ts';
+import { loadError } from '../project/load-error.ts';
 import type { GraphSource } from '../schemas/extraction.ts';
 import { type TypeSchemaOptions, typeSchemas } from '../schemas/type-schemas.ts';
 import { graphRegistry, type LoadedGraph } from './langgraph.ts';
@@ -37,7 +37,7 @@ export async function loadGraphs(
         const failed = { graph_id: spec.graph_id, file, error };
         if (onLoadError) onLoadError(failed);
         else logLoadError(logger, failed);
-        return { error: withoutCause(error) };
+        return { error };
       },
     );
     entries.set(spec.graph_id, { spec, folder: dirname(file), loaded });

@@ -33,6 +33,11 @@ const UNITS = [
   ['s', 1000],
 ] as const;
 
+/** `Class: message`, or the class alone: a run that took too long has no message. */
+export function errorLine({ error, message }: { readonly error: string; readonly message: string }): string {
+  return [error, message].filter(Boolean).join(': ');
+}
+
 /** Time since an event, in its largest unit. The exact time is the tooltip. */
 export function Ago({ at }: { at: string }) {
   const past = Math.max(0, useNow() - Date.parse(at));

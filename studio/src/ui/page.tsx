@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import type { ComponentProps, ReactNode } from 'react';
 
 interface PageProps {
   readonly title: ReactNode;
@@ -22,8 +22,8 @@ export function Page({ title, beside, actions, children }: PageProps) {
   );
 }
 
-export function Card({ className = '', children }: { className?: string; children: ReactNode }) {
-  return <section className={`rounded-[10px] border border-line bg-panel ${className}`}>{children}</section>;
+export function Card({ className = '', ...props }: ComponentProps<'section'>) {
+  return <section {...props} className={`rounded-[10px] border border-line bg-panel ${className}`} />;
 }
 
 /** A card with a title. */

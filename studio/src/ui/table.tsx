@@ -16,8 +16,8 @@ interface TableProps {
 export function Table({ label, columns, unnamed = [], children, onKeyDown }: TableProps) {
   const { style, className, columns: widths, handle } = useColumnWidths(label, columns);
   return (
-    // Positions hidden content within its cell, or it would widen the page.
-    <Card className="relative flex-none overflow-x-auto">
+    // Positions hidden content within its cell, or it would widen the page. Scrolls by keyboard.
+    <Card role="group" aria-label={label} tabIndex={0} className="relative flex-none overflow-x-auto">
       <table aria-label={label} className={`text-left ${className}`} style={style} onKeyDown={onKeyDown}>
         {widths}
         <thead className="text-xs text-ink-3">

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { assistantName, assistantsQuery } from '../../api/assistants.ts';
-import { Ago, count, duration } from '../../ui/format.tsx';
+import { Ago, count, duration, errorLine } from '../../ui/format.tsx';
 import { RunIdLink } from '../../ui/id-links.tsx';
 import { useMoney } from '../../ui/money.ts';
 import { Card, Facts } from '../../ui/page.tsx';
@@ -50,9 +50,7 @@ export function Side({ name, run: { run_id, run, explanation, steps, error }, ot
               : []),
             ...(tokens > 0 ? [['Tokens', count(tokens)] as const] : []),
             ...(cost === null ? [] : [['Cost', money(cost)] as const]),
-            ...(explanation?.error
-              ? [['Error', `${explanation.error.error}: ${explanation.error.message}`] as const]
-              : []),
+            ...(explanation?.error ? [['Error', errorLine(explanation.error)] as const] : []),
           ]}
         />
       )}

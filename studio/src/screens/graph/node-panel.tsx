@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense } from 'react';
-import { After, Ago, duration } from '../../ui/format.tsx';
+import { After, Ago, duration, errorLine } from '../../ui/format.tsx';
 import { Json } from '../../ui/json.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
@@ -116,7 +116,7 @@ function StepLine({ runId, step }: { runId: string; step: ShownStep }) {
         <span className="ml-auto text-ink-3">
           {since ? <After at={started_at} since={since} /> : <Ago at={started_at} />}
         </span>
-        {error && <span className="w-full break-words text-err">{`${error.error}: ${error.message}`}</span>}
+        {error && <span className="w-full break-words text-err">{errorLine(error)}</span>}
       </Link>
     </li>
   );

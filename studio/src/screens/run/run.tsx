@@ -90,7 +90,7 @@ function RunView({ explanation }: { explanation: Schemas['RunExplanation'] }) {
       }
     >
       <Summary explanation={explanation} created_at={run.created_at} steps={steps.data} />
-      {explanation.error && <ErrorOf error={explanation.error} />}
+      {explanation.error && <ErrorOf error={explanation.error} status={run.status} />}
       <FailureLog explanation={explanation} steps={steps.data} />
       <Tabs tabs={TABS} open={tab} />
       <Suspense fallback={<Loading what="the view" />}>
@@ -177,11 +177,22 @@ function ThreadLink({ thread_id }: { thread_id: string }) {
   );
 }
 
-function ErrorOf({ error }: { error: NonNullable<Schemas['RunExplanation']['error']> }) {
+/** No code has thrown: the server stopped it. */
+const OUT_OF_TIME =
+  'The run took longer than runs.timeout_seconds of the configuration. There is no stack, as nothing was thrown: the server cancelled the steps that were executing.';
+
+interface ErrorOfProps {
+  readonly error: NonNullable<Schemas['RunExplanation']['error']>;
+  readonly status: string;
+}
+
+function ErrorOf({ error, status }: ErrorOfProps) {
   return (
     <Card className="border-err p-4">
       <h2 className="font-semibold text-err">{error.error}</h2>
-      <p className="max-h-60 overflow-auto break-words whitespace-pre-wrap">{error.message}</p>
+      <p className="max-h-60 overflow-auto break-words whitespace-pre-wrap">
+        {error.message || (status === 'timeout' && OUT_OF_TIME)}
+      </p>
     </Card>
   );
 }

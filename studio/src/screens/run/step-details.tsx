@@ -21,6 +21,8 @@ interface StepDetailsProps {
   readonly runId: string;
 }
 
+const NO_PRICE = 'unknown: no price or no tokens';
+
 /** One step: when it ran, what it used and how it ended. */
 export function StepDetails({ step, start, thread_id, runId }: StepDetailsProps) {
   const isStored = 'cost' in step;
@@ -44,7 +46,9 @@ export function StepDetails({ step, start, thread_id, runId }: StepDetailsProps)
             ? [['Tokens', `${count(step.tokens_in)} in · ${count(step.tokens_out ?? 0)} out`] as const]
             : []),
           ...(step.tokens_cached ? [['Cached', `${count(step.tokens_cached)} of them`] as const] : []),
-          ...('cost' in step && step.cost !== null ? [['Cost', money(step.cost)] as const] : []),
+          ...('cost' in step && step.kind === 'model'
+            ? [['Cost', step.cost === null ? NO_PRICE : money(step.cost)] as const]
+            : []),
           ['Attempt', step.attempt],
           ...(step.checkpoint_id
             ? [['Checkpoint', <CheckpointId key="id" {...{ step, thread_id }} />] as const]

@@ -55,8 +55,9 @@ function Panes({ data, now, explanation: { run_id, thread_id, error }, children 
   const { step } = useSearch({ from: '/runs/$runId' });
   const change = useSearchChange<{ step: string }>();
   const drawn = useMemo(() => timelineRows(data, now), [data, now]);
-  // A failed run opens at its failed step. The innermost failed one is the last.
-  const failed = error ? drawn.rows.findLast((row) => row.step?.status === 'error') : undefined;
+  // A failed run opens at its failed step, or at the one that was stopped. The innermost is the last.
+  const lastWith = (status: string) => drawn.rows.findLast((row) => row.step?.status === status);
+  const failed = error ? (lastWith('error') ?? lastWith('cancelled')) : undefined;
   const selectedId = step ?? failed?.id;
   const selected = drawn.rows.find(({ id }) => id === selectedId)?.step;
   return (

@@ -15,7 +15,11 @@ const COLOURS: Readonly<Record<Step['kind'], string>> = {
   store: 'bg-tool',
 };
 /** Colours that take precedence over those of the kind. */
-const STATUS_COLOURS: Readonly<Record<string, string>> = { error: 'bg-err', interrupted: 'bg-wait' };
+const STATUS_COLOURS: Readonly<Record<string, string>> = {
+  error: 'bg-err',
+  cancelled: 'bg-wait',
+  interrupted: 'bg-wait',
+};
 /** Shown instead of the duration. */
 const WORDS: Readonly<Record<string, string>> = { interrupted: 'waits', running: 'running' };
 

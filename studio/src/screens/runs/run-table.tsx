@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../../api/client.ts';
-import { Ago, count, duration, shortId } from '../../ui/format.tsx';
+import { Ago, count, duration, errorLine, shortId } from '../../ui/format.tsx';
 import { useMoney } from '../../ui/money.ts';
 import { RunPill } from '../../ui/pill.tsx';
 import { RunLink, RunTitle } from '../../ui/run-link.tsx';
@@ -118,7 +118,7 @@ function RunName({ run }: { run: ListedRun }) {
       )}
       {error && (
         <p className="truncate text-xs text-err" title={error.message}>
-          {`${error.error}: ${error.message}`}
+          {errorLine(error)}
         </p>
       )}
     </>
