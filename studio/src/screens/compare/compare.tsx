@@ -39,16 +39,24 @@ export function Compare() {
           onSelect={(id) => void navigate({ search: (before) => ({ ...before, step: id }), replace: true })}
         />
       ) : (
-        <NoPair />
+        <NoPair isChosen={leftId !== undefined && rightId !== undefined} error={left.error ?? right.error} />
       )}
       {selected && <Contents pair={selected} left={left} right={right} />}
     </Page>
   );
 }
 
+interface NoPairProps {
+  /** Both runs are, and are being loaded. */
+  readonly isChosen: boolean;
+  /** Of one that cannot be. */
+  readonly error: Error | null;
+}
+
 /** While a run is missing: whether there are any to choose from. */
-function NoPair() {
+function NoPair({ isChosen, error: refused }: NoPairProps) {
   const { data, error, refetch } = useQuery(recentRunsQuery());
+  if (isChosen) return refused ? null : <Loading what="the steps" />;
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!data) return <Loading what="runs" />;
   return (

@@ -28,7 +28,7 @@ export function RunChoice({ assistantId, run, onChoose, label = 'Run' }: RunChoi
   return (
     <Select
       aria-label={label}
-      className="max-w-72"
+      className="max-w-[min(18rem,100%)]"
       value={run ?? ''}
       onChange={({ target }) => onChoose(target.value)}
       options={[['', 'No run'], ...(isKnown ? [] : [[run, shortId(run)] as const]), ...options]}

@@ -62,7 +62,7 @@ function Filters({ filters }: { filters: RunFilters }) {
       />
       <TextFilter
         label="Error contains"
-        className="w-56"
+        className="w-52"
         value={filters.error}
         set={(error) => set({ error })}
       />

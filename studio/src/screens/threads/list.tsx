@@ -64,7 +64,7 @@ export function ThreadList({ filters, order }: { filters: ThreadFilters; order: 
   return (
     <>
       <SelectionBar ids={ids} clear={() => setSelected(new Set())} />
-      <Card className="relative flex-none overflow-x-auto">
+      <Card role="group" aria-label="Threads" tabIndex={0} className="relative flex-none overflow-x-auto">
         <table className={`text-left ${widths.className}`} style={widths.style}>
           {widths.columns}
           <thead className="text-xs text-ink-3">
@@ -233,7 +233,7 @@ function ThreadRow({ thread, name, bytes, hasOwner, isSelected, select }: RowPro
           onChange={({ target }) => select(target.checked)}
         />
       </td>
-      <td className="max-w-[48ch] min-w-[180px] truncate px-3 py-1.5">
+      <td className="max-w-[42vw] truncate sm:max-w-[48ch] sm:min-w-[180px] px-3 py-1.5">
         <Link
           {...OPENS}
           to="/threads/$threadId"
