@@ -11,6 +11,7 @@ export const TABLES = [
   'run_events',
   'run_event_expiry',
   'removed_run_logs',
+  'removed_runs',
   'checkpoints',
   'checkpoint_blobs',
   'checkpoint_writes',
