@@ -63,12 +63,12 @@ function finishIn({ db, webhooks, riders }: QueueContext, lease: Lease, end: Run
     dequeue(tx, run_id);
     await announceEnd(tx, { run_id, status, error: end.error, values, at: end.at }, webhooks, end);
     const counted = await countCalls(tx, lease, head, last);
-    const kept =
+    const stored =
       status === 'rollback' ? undefined : { status, error: end.error && toJson(end.error), at: end.at };
-    const isRemoved = await removeAfterRun(tx, lease, end, kept);
+    const isRemoved = await removeAfterRun(tx, lease, end, stored);
     const leaves_thread = await leavesThread(tx, lease, end);
-    if (!isRemoved && kept) {
-      const error = await endRow(tx, head, { ...end, status: kept.status });
+    if (!isRemoved && stored) {
+      const error = await endRow(tx, head, { ...end, status: stored.status });
       if (!leaves_thread) updateAfterRun(tx, thread_id, end.thread, end.refused ? null : error, end.at);
     }
     const written = await writeLastBatch(tx, lease, head, last, isRemoved);

@@ -30,7 +30,7 @@ export function keepRemovedRun(tx: Transaction, run_id: string, end?: RemovedRun
   const failure = end?.error ? tx.cipher.encryptJson(RUN_ERROR_COLUMN, end.error) : null;
   const [status, ended_at] = end ? [sql`${end.status}`, sql`${end.at}`] : [raw('status'), raw('ended_at')];
   tx.defer(sql`
-    insert into removed_runs (run_id, ${raw(KEPT.join(', '))})
+    insert into removed_runs (run_id, ${raw(COLUMNS.join(', '))})
     select run_id, thread_id, assistant_id, ${status}, multitask_strategy, coalesce(error, ${failure}), cancel_reason,
       created_at, started_at, ${ended_at}, used.*
     from runs cross join (
@@ -38,11 +38,11 @@ export function keepRemovedRun(tx: Transaction, run_id: string, end?: RemovedRun
         coalesce(sum(tokens_out), 0), coalesce(sum(cost), 0)
       from run_steps where run_id = ${run_id} and kind = 'model') used
     where run_id = ${run_id} and started_at is not null
-    on conflict (run_id) do update set ${raw(KEPT.map((name) => `${name} = excluded.${name}`).join(', '))}`);
+    on conflict (run_id) do update set ${raw(COLUMNS.map((name) => `${name} = excluded.${name}`).join(', '))}`);
 }
 
 /** Clients may use an id again. */
-const KEPT = [
+const COLUMNS = [
   ...['thread_id', 'assistant_id', 'status', 'multitask_strategy', 'error', 'cancel_reason'],
   ...['created_at', 'started_at', 'ended_at'],
   ...['calls', 'unpriced_calls', 'tokens_in', 'tokens_cached', 'tokens_out', 'cost'],
