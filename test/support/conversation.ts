@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { withDeadline } from '../../src/core/timers.ts';
 import { searchOf } from '../../src/hosts/protocol/first-search.ts';
 import type { Params, ServerMethods } from '../../src/hosts/protocol/messages.ts';
+import { runEventsOf } from '../../src/hosts/protocol/run-events.ts';
 import type { HostProcess, Message } from './host-process.ts';
 import { MemoryCheckpoints } from './memory-checkpoints.ts';
 import { mismatch } from './message-patterns.ts';
@@ -134,7 +135,7 @@ function itemOf(namespace: string[], key: string, value: unknown) {
 function partsOf(message: Message): Pattern[] {
   if (message.method !== 'run/events') return [message as Pattern];
   const { session, events } = message.params as Params<ServerMethods, 'run/events'>;
-  return events.map((event) => ({ method: 'run/events', session, ...event }));
+  return [...runEventsOf(events)].map((event) => ({ method: 'run/events', session, ...event }));
 }
 
 /** Method of a request or notification, or the request that a response answers. */

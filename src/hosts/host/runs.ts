@@ -8,6 +8,7 @@ import { RunOutput, withRunOutput } from '../../graphs/observability/run-output.
 import type { CurrentStep } from '../../schemas/steps.ts';
 import { fromWireError, toWireError } from '../protocol/errors.ts';
 import type { HostMethods, Params, ServerMethods } from '../protocol/messages.ts';
+import { addRunEvent } from '../protocol/run-events.ts';
 import type { ServerConnection } from './connection.ts';
 import { busyNow, sessionMemory } from './memory.ts';
 import type { Watch } from './watch.ts';
@@ -16,7 +17,6 @@ import type { Watch } from './watch.ts';
 const EVENT_WINDOW = 8 * 1024 * 1024;
 
 type Start = Params<HostMethods, 'run/start'>;
-type WireEvent = Params<ServerMethods, 'run/events'>['events'][number];
 
 type RunEvent = ReturnType<GraphRuntime['stream']> extends AsyncIterable<infer Event> ? Event : never;
 
@@ -167,7 +167,7 @@ function configOf({ thread_id }: Start['writer']) {
 class EventSender {
   readonly #server: ServerConnection;
   readonly #session: number;
-  #events: WireEvent[] = [];
+  #events: string[] = [];
   #credit = EVENT_WINDOW;
   #onCredit: () => void = () => {};
   #isOpen = false;
@@ -191,11 +191,11 @@ class EventSender {
     if (this.#failure) throw this.#failure;
     if (this.#events.length === 0) setImmediate(() => this.flush());
     if ('checkpoint_id' in event) {
-      this.#events.push(event);
+      addRunEvent(this.#events, event);
       return undefined;
     }
     const json = 'json' in event ? event.json : toJson(event.data);
-    this.#events.push({ event: event.event, json });
+    addRunEvent(this.#events, { event: event.event, json });
     this.#credit -= json.length;
     if (this.#credit > 0 || this.#isOpen) return undefined;
     return new Promise((resolve, reject) => {

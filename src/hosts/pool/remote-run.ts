@@ -15,6 +15,7 @@ import type { CurrentStep } from '../../schemas/steps.ts';
 import type { ThreadState } from '../../schemas/thread-state.ts';
 import { fromWireError, toWireError } from '../protocol/errors.ts';
 import type { HostMethods, Params } from '../protocol/messages.ts';
+import { runEventsOf } from '../protocol/run-events.ts';
 import type { HostedRun } from '../protocol/watch.ts';
 import { checkpointQuery, firstSearch } from './first-search.ts';
 import type { Host } from './host.ts';
@@ -108,7 +109,7 @@ class RemoteRun implements AsyncDisposable {
       run: {
         run_id: fields.run_id,
         onEvents: (events) => {
-          for (const event of events) this.#queue.push(event);
+          for (const event of runEventsOf(events)) this.#queue.push(event);
         },
         onOutput: ({ lines, dropped }) => onOutput({ lines, dropped, host: host.number }),
         onEnd: ({ error, state, handed_over }) => {

@@ -6,6 +6,7 @@ import { FirstSearch } from './first-search.ts';
 import { LOAD_METHODS } from './load-messages.ts';
 import { LOG_SERVER_METHODS } from './log-messages.ts';
 import { PROJECT_METHODS, PROJECT_PARAMS, ProjectErrors } from './project-messages.ts';
+import { RunEvents } from './run-events.ts';
 import { Bytes, Json, JsonResult, Session } from './wire-types.ts';
 
 /** Version of the protocol. A host of another version is refused. */
@@ -164,10 +165,8 @@ export const SERVER_METHODS = {
     params: z.object({
       session: Session,
       busy: Busy,
-      /** In order: an event with its JSON, or a checkpoint that all events before it cover. */
-      events: z.array(
-        z.union([z.object({ event: z.string(), json: Json }), z.object({ checkpoint_id: z.string() })]),
-      ),
+      /** All events before a checkpoint cover it. */
+      events: RunEvents,
     }),
   },
   'run/end': {
