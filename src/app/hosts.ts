@@ -6,6 +6,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Logger } from '../core/logger.ts';
 import { openSharedLease } from '../core/shared-lease.ts';
 import type { Asking } from '../hosts/pool/ask.ts';
+import type { HostCount } from '../hosts/pool/elastic.ts';
 import { givenToHosts } from './extensions.ts';
 import { schemaCache } from './graphs.ts';
 import { isSingleProcess } from './workers.ts';
@@ -23,7 +24,7 @@ export type HostLease = ReturnType<typeof openSharedLease>;
 
 /** Returns `undefined` without hosts, or if no other process could take over their runs. */
 export function openHostLease(config: Config): HostLease | undefined {
-  return hostCount(config.hosts) === 0 || isSingleProcess(config) ? undefined : openSharedLease();
+  return config.hosts.count === 0 || isSingleProcess(config) ? undefined : openSharedLease();
 }
 
 /**
@@ -34,13 +35,12 @@ export async function openHosts(
   config: Config,
   { logger, clock, env, lease }: HostParts,
 ): Promise<Asking | undefined> {
-  const { root, graphs, auth, store, http } = config;
-  const count = hostCount(config.hosts);
-  if (count === 0) return undefined;
+  const { root, graphs, auth, store, http, hosts } = config;
+  if (hosts.count === 0) return undefined;
   const { HostPool } = await import('../hosts/pool/pool.ts');
   const pool = new HostPool({
-    count,
-    max_memory_bytes: config.hosts.max_memory_mb && config.hosts.max_memory_mb * 1024 ** 2,
+    count: hosts.count === 'auto' ? autoCount() : { least: hosts.count, most: hosts.count },
+    max_memory_bytes: hosts.max_memory_mb && hosts.max_memory_mb * 1024 ** 2,
     project: {
       root,
       graphs: [...graphs],
@@ -77,6 +77,7 @@ export async function reloadProject({ pool }: Asking): Promise<boolean> {
   return Object.keys(project_errors).length === 0 && isDeepStrictEqual(before?.app, app);
 }
 
-function hostCount({ count }: Config['hosts']): number {
-  return count === 'auto' ? Math.max(1, availableParallelism() - 1) : count;
+/** A second one has its use on any machine: while the first is blocked, the other runs continue there. */
+function autoCount(): HostCount {
+  return { least: 1, most: Math.max(2, availableParallelism() - 1) };
 }

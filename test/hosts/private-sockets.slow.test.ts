@@ -42,7 +42,7 @@ interface Served {
 async function served(): Promise<Served> {
   const code = await project({ 'app.mjs': APP });
   const pool = new HostPool({
-    count: 1,
+    count: { least: 1, most: 1 },
     project: { root: code.root, graphs: [] },
     app: './app.mjs:app',
     env: process.env,

@@ -14,10 +14,13 @@ export function useFakeDelays(): void {
   });
 }
 
-type PoolOptions = Partial<ConstructorParameters<typeof HostPool>[0]> & { readonly count: number };
+type Options = ConstructorParameters<typeof HostPool>[0];
 
-/** A pool of hosts without graphs. `logged`: resolves with the first line that says this. */
-export async function emptyPool(options: PoolOptions) {
+/** A pool of hosts without graphs, as many as `count`. `logged`: resolves with the first line that says this. */
+export async function emptyPool({
+  count,
+  ...options
+}: Partial<Omit<Options, 'count'>> & { readonly count: number | Options['count'] }) {
   await using opened = new AsyncDisposableStack();
   const code = opened.use(await project({}));
   const lines: string[] = [];
@@ -31,6 +34,7 @@ export async function emptyPool(options: PoolOptions) {
         for (const [text, found] of wanted) if (message.includes(text)) found();
       }),
       clock: systemClock,
+      count: typeof count === 'number' ? { least: count, most: count } : count,
       ...options,
     }),
   );

@@ -35,11 +35,12 @@ every(HEARTBEAT_MS, () => {
 });
 
 async function status(locates: boolean): Promise<HostStatus> {
-  const late_ms = systemClock.monotonic() - beat_at;
-  const blocked_ms = late_ms < BLOCKED_MS ? 0 : Math.round(late_ms);
+  const late_ms = Math.round(systemClock.monotonic() - beat_at);
+  const blocked_ms = late_ms < BLOCKED_MS ? 0 : late_ms;
   if (blocked_ms > 0 && isToBeAsked()) blockedAt = askWhereBlocked(blockedAt);
   const place = await (blockedAt ?? (locates ? locate() : undefined));
-  return { blocked_ms, turns: last_beat, rss_bytes: process.memoryUsage.rss(), ...(place && { place }) };
+  const rss_bytes = process.memoryUsage.rss();
+  return { blocked_ms, late_ms, turns: last_beat, rss_bytes, ...(place && { place }) };
 }
 
 function isToBeAsked(): boolean {

@@ -15,9 +15,10 @@ const REMEMBERED_THREADS = 10_000;
 /** How much busier than another the preferred host may be, in runs. */
 const MAX_PREFERENCE = 2;
 
-/** Chooses hosts for work, and remembers the last one of each thread. */
+/** Chooses hosts for work, and remembers the last one of each thread and that of the project's app. */
 export class HostChoice {
   readonly #lastHost = new LRUCache<string, number>({ max: REMEMBERED_THREADS });
+  #appHost: Host | undefined;
 
   /**
    * The thread's last host, or the one with the fewest runs; none whose event loop is blocked. A request of the project's
@@ -31,5 +32,16 @@ export class HostChoice {
     const chosen = isBusier ? least : (last ?? least);
     if (chosen && thread_id !== '') this.#lastHost.set(thread_id, chosen.number);
     return chosen;
+  }
+
+  /** The host that serves the project's app: the same until it ends, then the first that serves it. */
+  forApp(available: readonly Host[]): Host | undefined {
+    if (this.#appHost?.isAvailable) return this.#appHost;
+    this.#appHost = available.find(({ servesApp }) => servesApp);
+    return this.#appHost ?? available[0];
+  }
+
+  isForApp(host: Host): boolean {
+    return host === this.#appHost;
   }
 }

@@ -52,6 +52,8 @@ export interface HostOptions {
   /** What the graphs use as their store. */
   readonly store: () => GraphStoreAccess;
   readonly logger: Logger;
+  /** Called with each report of its watch thread. */
+  readonly onStatus: () => void;
 }
 
 export type HostListing = Result<HostMethods, 'initialize'>;
@@ -72,6 +74,7 @@ export class Host {
   runs = 0;
   readonly #process: ChildProcess;
   readonly #logger: Logger;
+  readonly #report: () => void;
   #status: HostStatus | undefined;
   #isReady = false;
   #servesApp = false;
@@ -83,8 +86,9 @@ export class Host {
   #asked: Promise<ProcessLoad> | undefined;
 
   /** Throws if no process can be started now. */
-  constructor({ number, started_at, project, env, lease_fd, store, logger }: HostOptions) {
+  constructor({ number, started_at, project, env, lease_fd, store, logger, onStatus }: HostOptions) {
     this.number = number;
+    this.#report = onStatus;
     this.appSocket = project.http.app_socket;
     this.started_at = started_at;
     this.#process = spawnHost(env, lease_fd);
@@ -128,6 +132,11 @@ export class Host {
   /** How long its event loop has been blocked, ms, as far as is known. */
   get blocked_ms(): number {
     return this.#status?.blocked_ms ?? 0;
+  }
+
+  /** The same below what counts as blocked too. */
+  get late_ms(): number {
+    return this.#status?.late_ms ?? 0;
   }
 
   /** Status of the host for operators. */
@@ -237,7 +246,11 @@ export class Host {
     const was_blocked_ms = this.blocked_ms;
     this.#status = status;
     this.#stopOrders.onStatus(status);
-    const { blocked_ms, place } = status;
+    this.#noteBlocking(status, was_blocked_ms);
+    this.#report();
+  }
+
+  #noteBlocking({ blocked_ms, place }: HostStatus, was_blocked_ms: number): void {
     if (blocked_ms === 0) {
       if (was_blocked_ms > 0)
         this.#logger.warn('the event loop of a graph host was blocked', { ms: was_blocked_ms });

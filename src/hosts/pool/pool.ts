@@ -2,40 +2,37 @@ import type { Clock } from '../../core/clock.ts';
 import { HostLost, Unavailable } from '../../core/errors.ts';
 import { systemIds } from '../../core/ids.ts';
 import type { Logger } from '../../core/logger.ts';
-import { after, every } from '../../core/timers.ts';
+import { every } from '../../core/timers.ts';
 import type { GraphHost } from '../../graphs/graph.ts';
-import type { GraphLoadError } from '../../graphs/project/load-error.ts';
 import type { GraphStoreAccess } from '../../graphs/store/graph-store.ts';
 import { fromWireError } from '../protocol/errors.ts';
+import { Elasticity, type HostCount } from './elastic.ts';
 import { Exchanges } from './exchanges.ts';
 import { Host, type HostListing, type HostOptions } from './host.ts';
 import { HostChoice, type Work } from './host-choice.ts';
 import type { HostEnd } from './host-end.ts';
+import { DRAIN_MS, LeavingHosts } from './leaving.ts';
+import { Listings } from './listings.ts';
 import { DelayedStarts, keepsEnding, logNotStarted, notLoaded, recentEnds } from './restarts.ts';
 import { type HostedApp, type HostSockets, hostSockets } from './sockets.ts';
 import { WaitingForHost } from './waiting.ts';
 
 export interface PoolOptions
-  extends Omit<HostOptions, 'number' | 'started_at' | 'store' | 'project'>,
+  extends Omit<HostOptions, 'number' | 'started_at' | 'store' | 'project' | 'onStatus'>,
     HostedApp {
   readonly project: Omit<HostOptions['project'], 'http'>;
-  /** Number of hosts. */
-  readonly count: number;
+  readonly count: HostCount;
   /** Memory above which a host is replaced, bytes; `undefined`: no limit. */
   readonly max_memory_bytes?: number | undefined;
   readonly clock: Clock;
 }
 
-/** Interval at which the memory of hosts is checked, ms. */
+/** Interval at which memory, load and idleness of hosts are checked, ms. */
 const CHECK_MS = 1000;
 /** Age of a host, ms, before its memory counts: a project that needs more at rest would be replaced all the time. */
 const MIN_AGE_MS = 10_000;
-/** How long a host that is being replaced may wait for the last checkpoint of its runs, ms. */
-const HAND_OVER_MS = 60_000;
-/** How long a host may take to send its traces, ms. */
-const DRAIN_MS = 4000;
 
-/** The hosts of one revision of the project: as many as configured, each replaced when it ends. */
+/** The hosts of one revision of the project: as many as configured, or as the runs need; each is replaced when it ends. */
 export class HostPool implements AsyncDisposable {
   readonly sockets: HostSockets;
   readonly exchanges: Exchanges;
@@ -43,24 +40,17 @@ export class HostPool implements AsyncDisposable {
   readonly #logger: Logger;
   /** Hosts by number; those being replaced are in `#leaving`. */
   readonly #hosts = new Map<number, Host>();
-  readonly #leaving = new Set<Host>();
+  readonly #leaving: LeavingHosts;
+  readonly #elasticity: Elasticity;
   readonly #choice = new HostChoice();
   readonly #waiting = new WaitingForHost<Host>();
-  #listing = Promise.withResolvers<HostListing>();
-  /** Last notification of the listeners; `undefined` before the first host is ready, and while a reload replaces it. */
-  #listed: HostListing | undefined;
-  readonly #onListing: ((listing: HostListing) => void)[] = [];
+  readonly #listings = new Listings();
   readonly #checks: Disposable;
-  /** The highest number in use. */
-  #lastNumber = 0;
   /** How many processes each number has had. */
   readonly #starts = new Map<number, number>();
   readonly #delayed = new DelayedStarts();
   #store: GraphStoreAccess | undefined;
   #isClosed = false;
-  #appHost: Host | undefined;
-  /** Why there are no hosts: none has managed to load the project yet. */
-  #failure: GraphLoadError | undefined;
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -68,7 +58,8 @@ export class HostPool implements AsyncDisposable {
     const ids = systemIds(options.clock);
     this.sockets = hostSockets(ids, options.clock);
     this.exchanges = new Exchanges(ids);
-    this.#listing.promise.catch(() => {});
+    this.#elasticity = new Elasticity(options.clock);
+    this.#leaving = new LeavingHosts(options.logger);
     this.#start(1);
     this.#checks = every(CHECK_MS, () => this.#check());
   }
@@ -80,18 +71,17 @@ export class HostPool implements AsyncDisposable {
 
   /** What the first host that is ready has loaded. Rejects while none could. */
   get listing(): Promise<HostListing> {
-    return this.#listing.promise;
+    return this.#listings.promise;
   }
 
   /** Calls `act` with what the first host has loaded, at once if it has, and again after each reload. */
   onListing(act: (listing: HostListing) => void): void {
-    this.#onListing.push(act);
-    if (this.#listed) act(this.#listed);
+    this.#listings.on(act);
   }
 
   /** All hosts, also those that are being replaced. */
   get hosts(): readonly Host[] {
-    return [...this.#hosts.values(), ...this.#leaving];
+    return [...this.#hosts.values(), ...this.#leaving.all];
   }
 
   /** Status of the hosts for operators. */
@@ -126,12 +116,7 @@ export class HostPool implements AsyncDisposable {
    * throws like `take`.
    */
   takeForApp(signal?: AbortSignal): Promise<Host> {
-    return this.#whenFound(() => {
-      if (this.#appHost?.isAvailable) return this.#appHost;
-      const available = this.#available();
-      this.#appHost = available.find(({ servesApp }) => servesApp);
-      return this.#appHost ?? available[0];
-    }, signal);
+    return this.#whenFound(() => this.#choice.forApp(this.#available()), signal);
   }
 
   /** Hosts that accept work, by number. */
@@ -141,7 +126,7 @@ export class HostPool implements AsyncDisposable {
   }
 
   #whenFound(find: () => Host | undefined, signal: AbortSignal | undefined): Promise<Host> {
-    return this.#waiting.whenFound(find, () => this.#failure, signal);
+    return this.#waiting.whenFound(find, () => this.#listings.failure, signal);
   }
 
   /** As `take`, but does not wait. */
@@ -153,7 +138,7 @@ export class HostPool implements AsyncDisposable {
     this.#isClosed = true;
     this.#checks[Symbol.dispose]();
     this.#delayed.cancel();
-    this.#listing.reject(new HostLost('The server is stopping.', false));
+    this.#listings.fail(new HostLost('The server is stopping.', false));
     await Promise.all(this.hosts.map((host) => host.stop('the server stops', DRAIN_MS)));
     this.sockets[Symbol.dispose]();
   }
@@ -170,12 +155,11 @@ export class HostPool implements AsyncDisposable {
       throw error;
     });
     this.#leaving.delete(host);
-    for (const old of this.#hosts.values()) this.#retire(old, 'the project has changed');
+    for (const old of this.#hosts.values()) this.#leaving.replace(old, 'the project has changed');
     this.#hosts.clear();
     this.#delayed.cancel();
     this.#hosts.set(host.number, host);
-    this.#lastNumber = host.number;
-    this.#listed = undefined;
+    this.#listings.renew();
     this.#onReady(host, listing);
     return listing;
   }
@@ -193,7 +177,6 @@ export class HostPool implements AsyncDisposable {
       return;
     }
     this.#hosts.set(number, host);
-    this.#lastNumber = Math.max(this.#lastNumber, number);
     host.ready.then(
       (listing) => this.#onReady(host, listing),
       () => {
@@ -207,7 +190,8 @@ export class HostPool implements AsyncDisposable {
     const started_at = this.#options.clock.monotonic();
     const project = { ...this.#options.project, http: this.sockets.forHost(this.#options) };
     const store = () => this.#requireStore();
-    const host = new Host({ ...this.#options, number, started_at, project, store });
+    const onStatus = () => this.#onStatus();
+    const host = new Host({ ...this.#options, number, started_at, project, store, onStatus });
     this.#starts.set(number, (this.#starts.get(number) ?? 0) + 1);
     void host.ended.then((end) => this.#onEnded(host, end, ends));
     return host;
@@ -219,18 +203,27 @@ export class HostPool implements AsyncDisposable {
       const error = fromWireError(listing.app.error);
       this.#logger.error('http.app failed to load in a graph host', { host: host.number, error });
     }
-    this.#failure = undefined;
-    if (!this.#listed) {
-      // The previous promise may have been rejected, or belong to other code.
-      this.#listing.resolve(listing);
-      this.#listing = Promise.withResolvers();
-      this.#listing.resolve(listing);
-      this.#listed = listing;
-      for (const act of this.#onListing) act(listing);
-    }
+    this.#listings.add(listing);
     this.#waiting.notify();
-    // Start hosts one at a time: in parallel, all of them would be ready later than the first alone.
-    if (this.#lastNumber < this.#options.count) this.#start(this.#lastNumber + 1);
+    if (this.#hosts.size < this.#options.count.least) this.#startNext();
+  }
+
+  /**
+   * Starts one more host, if there may be more. One at a time: in parallel, all of them would be ready later than the first
+   * alone.
+   */
+  #startNext(): void {
+    const isStarting = [...this.#hosts.values()].some(({ isReady }) => !isReady);
+    if (isStarting || this.#delayed.isWaiting || this.#hosts.size >= this.#options.count.most) return;
+    let number = 1;
+    while (this.#hosts.has(number)) number += 1;
+    this.#start(number);
+  }
+
+  /** Another host is started if none of those there are would begin a run now. */
+  #onStatus(): void {
+    const available = this.#available();
+    if (available.length > 0 && this.#elasticity.areHeldUp(available)) this.#startNext();
   }
 
   #requireStore(): GraphStoreAccess {
@@ -251,7 +244,7 @@ export class HostPool implements AsyncDisposable {
     if (keepsEnding(ends)) this.#startLater(number, ends);
     else this.#start(number, ends);
     // A project that has loaded before can be loaded again.
-    const isBroken = !host.isReady && !this.#listed && !is_external;
+    const isBroken = !host.isReady && !this.#listings.isKnown && !is_external;
     if (isBroken && this.#hosts.size === 0) this.#fail(reason);
   }
 
@@ -264,35 +257,37 @@ export class HostPool implements AsyncDisposable {
 
   /** Until a host can load the project, requests for its graphs fail with this error. */
   #fail(reason: string): void {
-    if (this.#failure) return;
-    this.#failure = notLoaded(this.#logger, reason);
-    this.#listing.reject(this.#failure);
+    if (this.#listings.failure) return;
+    this.#listings.fail(notLoaded(this.#logger, reason));
     this.#waiting.notify();
   }
 
-  /** Replaces hosts that use too much memory; hosts that were blocked may be free again. */
+  /** Replaces hosts that use too much memory, and ends idle ones; hosts that were blocked may be free again. */
   #check(): void {
     const { clock, max_memory_bytes = Number.POSITIVE_INFINITY } = this.#options;
     const now = clock.monotonic();
     for (const host of this.#available()) {
       const isOld = now - host.started_at > MIN_AGE_MS;
       if (!isOld || (host.status?.rss_bytes ?? 0) <= max_memory_bytes) continue;
-      this.#retire(host, 'it uses more memory than hosts.max_memory_mb', true);
+      this.#leaving.replace(host, 'it uses more memory than hosts.max_memory_mb', true);
       this.#start(host.number);
     }
     this.#waiting.notify();
+    void this.#adapt();
   }
 
-  /** Its runs continue elsewhere. `charges_runs`: one that makes no checkpoint in time would make none in any host. */
-  #retire(host: Host, reason: string, charges_runs = false): void {
-    this.#logger.info('replacing a graph host', { host: host.number, pid: host.pid, reason });
-    host.drain();
-    this.#leaving.add(host);
-    const stop = (isLate: boolean) => {
-      deadline[Symbol.dispose]();
-      void host.stop(reason, DRAIN_MS, isLate && charges_runs);
-    };
-    const deadline = after(HAND_OVER_MS, () => stop(true)).unref();
-    host.sessions.whenEmpty(() => stop(false));
+  /** Starts another host while all compute for several runs, and ends those that have had no work for long. */
+  async #adapt(): Promise<void> {
+    const { least, most } = this.#options.count;
+    if (least === most) return;
+    // What modules remember is in the first one, and in that of the project's app: they stay.
+    const [, ...others] = this.#available().filter((host) => !this.#choice.isForApp(host));
+    for (const host of this.#elasticity.idle(others).toReversed()) {
+      if (this.#hosts.size <= least) break;
+      this.#hosts.delete(host.number);
+      this.#starts.delete(host.number);
+      this.#leaving.endIdle(host);
+    }
+    if (await this.#elasticity.areBusy(this.#available())) this.#startNext();
   }
 }

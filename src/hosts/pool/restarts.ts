@@ -24,7 +24,15 @@ export class DelayedStarts {
 
   add(number: number, start: () => void): void {
     this.#timers.get(number)?.[Symbol.dispose]();
-    this.#timers.set(number, after(RESTART_DELAY_MS, start).unref());
+    const timer = after(RESTART_DELAY_MS, () => {
+      this.#timers.delete(number);
+      start();
+    });
+    this.#timers.set(number, timer.unref());
+  }
+
+  get isWaiting(): boolean {
+    return this.#timers.size > 0;
   }
 
   cancel(): void {

@@ -4,10 +4,10 @@ import { tryOrUndefined } from '../../core/failure.ts';
 import { every } from '../../core/timers.ts';
 import { HostStatus } from '../protocol/watch.ts';
 
-/** Interval of pings, ms. */
-const PING_MS = 1000;
+/** Interval of pings, ms: how late the server learns that an event loop is blocked, on top of what counts as blocked. */
+const PING_MS = 500;
 /** Pings in a row without an answer after which a host counts as frozen. */
-const MAX_SILENT = 10;
+const MAX_SILENT = 20;
 
 export interface WatchOptions {
   readonly onStatus: (status: HostStatus) => void;

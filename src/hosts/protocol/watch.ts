@@ -16,6 +16,8 @@ const Place = z.object({
 export const HostStatus = z.object({
   /** How long the event loop has not turned, ms. */
   blocked_ms: z.number().nonnegative(),
+  /** The same, also below what counts as blocked. */
+  late_ms: z.number().nonnegative().optional(),
   /** Counts on while the event loop turns, as far as the watch has noticed. */
   turns: z.number(),
   rss_bytes: z.number().nonnegative(),
