@@ -15,7 +15,7 @@ async function endedWith(failure: Error) {
   };
   const graph = { async *stream() {}, state: () => Promise.reject(failure) };
   const graphs = { get: async () => graph };
-  const watch = { countRuns() {}, onLeaseEnds() {} };
+  const watch = { countRuns() {}, onLeaseEnds() {}, onTaken() {}, look() {} };
   const runs = hostRuns(server as never, graphs as never, logger, watch as never);
   const writer = { thread_id: 'thread', run_id: 'run', durability: 'async', writer: 'ab', is_attempt: true };
   runs.start({

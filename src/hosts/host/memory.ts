@@ -8,7 +8,7 @@ import type { StoredCheckpoint } from '../../storage/checkpoints/rows.ts';
 import { fromPage } from '../protocol/checkpoints.ts';
 import { type FirstSearch, searchOf } from '../protocol/first-search.ts';
 import type { Params, Result, ServerMethods } from '../protocol/messages.ts';
-import type { ServerConnection } from './connection.ts';
+import type { Messages } from './connection.ts';
 
 interface RunMemory {
   readonly first?: FirstSearch | undefined;
@@ -25,7 +25,7 @@ type SessionMemory = GraphMemory & {
 
 /** Checkpointer and store of one session: both ask the server. */
 export function sessionMemory(
-  server: ServerConnection,
+  server: Messages,
   session: number,
   writer: Omit<CheckpointWriter, 'access'>,
   { first, onCheckpoint = () => {} }: RunMemory = {},
@@ -44,7 +44,7 @@ export function sessionMemory(
   return {
     checkpointer,
     currentSteps: () => checkpointer.steps?.current() ?? [],
-    store: graphStore(remoteStore(server)),
+    store: graphStore(remoteStore(server, session)),
     takeSteps: steps.take,
   };
 }
@@ -64,7 +64,7 @@ function stepBuffer() {
 }
 
 function remoteCheckpoints(
-  server: ServerConnection,
+  server: Messages,
   session: number,
   steps: ReturnType<typeof stepBuffer>,
   first: FirstSearch | undefined,
@@ -148,7 +148,7 @@ async function pages(
 
 /** With durability `async` nothing is waited for: if the server cannot store it, it cancels the run. */
 async function write<Name extends 'checkpoint/put' | 'checkpoint/put_writes'>(
-  server: ServerConnection,
+  server: Messages,
   method: Name,
   params: Params<ServerMethods, Name> & { durability: string },
 ): Promise<boolean> {
@@ -159,10 +159,10 @@ async function write<Name extends 'checkpoint/put' | 'checkpoint/put_writes'>(
 }
 
 /** The long-term store of the server. */
-function remoteStore(server: ServerConnection): GraphStoreAccess {
+function remoteStore(server: Messages, session: number): GraphStoreAccess {
   return {
     async apply(changes) {
-      await server.request('store/apply', { changes: JSON.stringify(changes) });
+      await server.request('store/apply', { session, changes: JSON.stringify(changes) });
     },
     async get({ namespace, key }) {
       return JSON.parse((await server.request('store/get', { namespace, key })).json) ?? undefined;

@@ -9,7 +9,7 @@ import type { CurrentStep } from '../../schemas/steps.ts';
 import { fromWireError, toWireError } from '../protocol/errors.ts';
 import type { HostMethods, Params, ServerMethods } from '../protocol/messages.ts';
 import { addRunEvent } from '../protocol/run-events.ts';
-import type { ServerConnection } from './connection.ts';
+import type { Messages, ServerConnection } from './connection.ts';
 import { busyNow, sessionMemory } from './memory.ts';
 import type { Watch } from './watch.ts';
 
@@ -32,6 +32,8 @@ interface Run {
   currentSteps: () => CurrentStep[];
   /** It stops at its next checkpoint. */
   isHandedOver: boolean;
+  /** The server has taken it from this process: another one may be executing it. */
+  isTaken: boolean;
 }
 
 /** Why a run stops: another host, or another process, continues from its last checkpoint. */
@@ -50,7 +52,10 @@ export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger
     const onCheckpoint = () => {
       if (run.isHandedOver) stop.abort(new HandedOver('The run continues in another host.'));
     };
-    const memory = sessionMemory(server, session, writer, { first: start.first, onCheckpoint });
+    const memory = sessionMemory(whileKept(server, watch, run), session, writer, {
+      first: start.first,
+      onCheckpoint,
+    });
     run.currentSteps = memory.currentSteps;
     const graph = await graphs.get(graph_id, call.config, 'threads.create_run', call.context);
     let error: unknown;
@@ -77,9 +82,7 @@ export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger
     server.notify('run/end', end);
   }
 
-  watch.onLeaseEnds(() => {
-    for (const { stop } of runs.values()) stop.abort(new HandedOver('The lease of the server expired.'));
-  });
+  stopWithWatch(watch, runs);
   // The process ends: lines that are held back would be lost.
   process.on('exit', () => {
     for (const { output } of runs.values()) output.flush();
@@ -131,6 +134,37 @@ export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger
   };
 }
 
+/** Stops runs that the watch thread reports: all before the lease ends, or those that the server has taken. */
+function stopWithWatch(watch: Watch, runs: ReadonlyMap<number, Run>): void {
+  watch.onLeaseEnds(() => {
+    for (const { stop } of runs.values()) stop.abort(new HandedOver('The lease of the server expired.'));
+  });
+  watch.onTaken((sessions) => {
+    for (const run of sessions.flatMap((session) => runs.get(session) ?? [])) {
+      run.isTaken = true;
+      run.stop.abort(new HandedOver('The run continues in another host.'));
+    }
+  });
+}
+
+/** The connection of a run until it is taken: each step of a graph begins after a message of the one before. */
+function whileKept(server: ServerConnection, watch: Watch, run: Run): Messages {
+  const requireKept = () => {
+    watch.look();
+    if (run.isTaken) throw new LeaseLost('that another host continues');
+  };
+  return {
+    async request(method, params) {
+      requireKept();
+      return server.request(method, params);
+    },
+    notify(method, params) {
+      requireKept();
+      server.notify(method, params);
+    },
+  };
+}
+
 /** Sent at once: what is printed before a crash explains it best. */
 function outputOf(server: ServerConnection, { session, writer: { run_id } }: Start): RunOutput {
   return new RunOutput({
@@ -144,7 +178,7 @@ function outputOf(server: ServerConnection, { session, writer: { run_id } }: Sta
 
 function newRun(events: EventSender, output: RunOutput): Run {
   const [stop, drain] = [new AbortController(), new AbortController()];
-  return { stop, drain, events, output, currentSteps: () => [], isHandedOver: false };
+  return { stop, drain, events, output, currentSteps: () => [], isHandedOver: false, isTaken: false };
 }
 
 /** An unreadable state must not keep the run from ending. */

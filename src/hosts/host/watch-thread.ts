@@ -8,7 +8,7 @@ import { after, every } from '../../core/timers.ts';
 import { WATCH_FD } from '../protocol/descriptors.ts';
 import type { HostStatus, Place } from '../protocol/watch.ts';
 import { watchLease } from './lease.ts';
-import { HEARTBEAT_MS, PLACE_SYMBOL, RUNS, STOP_RUNS, TURNS, type WatchData } from './watch.ts';
+import { HEARTBEAT_MS, PLACE_SYMBOL, RUNS, STOP_RUNS, STOPS, TURNS, type WatchData } from './watch.ts';
 
 /** Delay after which the loop counts as blocked, ms. */
 const BLOCKED_MS = 1000;
@@ -19,7 +19,8 @@ const LOCATED_MS = 3000;
 /** Time in which the event loop ends the process itself, ms. */
 const ORPHAN_GRACE_MS = 1000;
 
-const counters = new Int32Array((workerData as WatchData).shared);
+const { shared, stops } = workerData as WatchData;
+const counters = new Int32Array(shared);
 let last_beat = Atomics.load(counters, TURNS);
 let beat_at = systemClock.monotonic();
 /** Where the loop is blocked: asked when a blocking begins, and again once that is old. */
@@ -71,9 +72,16 @@ function locate(): Promise<Place | undefined> {
   return promise;
 }
 
+/** The main thread is told both ways: by the message once its event loop turns, and by the counter before that. */
+function stopSessions(sessions: readonly number[]): void {
+  stops.postMessage(sessions);
+  Atomics.add(counters, STOPS, 1);
+}
+
 const link = new Socket({ fd: WATCH_FD, readable: true, writable: true });
 const lines = createInterface(link).on('error', () => link.destroy());
 lines.on('line', (line) => {
+  if (line.startsWith('stop ')) return stopSessions(line.slice('stop '.length).split(' ').map(Number));
   void status(line === 'locate').then((answer) => link.write(`${JSON.stringify(answer)}\n`));
 });
 link.on('close', () => {

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { programFile } from '../../core/package-files.ts';
 import { userLocation } from '../../core/stack-frames.ts';
 import { every } from '../../core/timers.ts';
@@ -7,8 +7,10 @@ import { deepStack } from '../../graphs/observability/user-code.ts';
 import type { Place } from '../protocol/watch.ts';
 
 export interface WatchData {
-  /** Two counters: of turns of the event loop, and of the runs that execute. */
+  /** Counters: of turns of the event loop, of the runs that execute, and of messages on `stops`. */
   readonly shared: SharedArrayBuffer;
+  /** Carries lists of sessions whose runs were taken from this process. */
+  readonly stops: MessagePort;
 }
 
 /** Global through which the watch evaluates the location: in the blocked frame, only globals are in scope. */
@@ -17,6 +19,7 @@ export const HEARTBEAT_MS = 250;
 /** Indices of the counters. */
 export const TURNS = 0;
 export const RUNS = 1;
+export const STOPS = 2;
 /** Message of the thread when the runs must stop. */
 export const STOP_RUNS = 'stop runs';
 
@@ -27,12 +30,26 @@ const PROGRAM = programFile('hosts/host/watch-thread');
  * the server is gone. `runningNode` is known only after LangChain has loaded.
  */
 export function startWatch(runningNode: () => RunningNode | undefined): Watch {
-  const shared = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
+  const shared = new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT);
   const counters = new Int32Array(shared);
-  every(HEARTBEAT_MS, () => Atomics.add(counters, TURNS, 1)).unref();
+  const { port1: stopped, port2: stops } = new MessageChannel();
+  let known = 0;
+  let stopTaken: (sessions: readonly number[]) => void = () => {};
+  const look = () => {
+    const count = Atomics.load(counters, STOPS);
+    if (count === known) return;
+    known = count;
+    for (let found = receiveMessageOnPort(stopped); found; found = receiveMessageOnPort(stopped))
+      stopTaken(found.message);
+  };
+  every(HEARTBEAT_MS, () => {
+    Atomics.add(counters, TURNS, 1);
+    look();
+  }).unref();
   const place = (): string => JSON.stringify(placeOf(runningNode(), deepStack('blocked')));
   Object.assign(globalThis, { [Symbol.for(PLACE_SYMBOL)]: place });
-  const thread = new Worker(PROGRAM, { workerData: { shared } satisfies WatchData });
+  const workerData = { shared, stops } satisfies WatchData;
+  const thread = new Worker(PROGRAM, { workerData, transferList: [stops] });
   thread.unref();
   return {
     countRuns: (count) => void Atomics.store(counters, RUNS, count),
@@ -40,6 +57,10 @@ export function startWatch(runningNode: () => RunningNode | undefined): Watch {
       thread.on('message', (message) => message === STOP_RUNS && stopRuns());
       thread.unref();
     },
+    onTaken(stop) {
+      stopTaken = stop;
+    },
+    look,
   };
 }
 
@@ -48,6 +69,13 @@ export interface Watch {
   countRuns(count: number): void;
   /** Calls `stopRuns` when the lease of the server is about to end. */
   onLeaseEnds(stopRuns: () => void): void;
+  /** Calls `stop` with the sessions whose runs the server has taken from this process. */
+  onTaken(stop: (sessions: readonly number[]) => void): void;
+  /**
+   * Calls it now if there are any. Where a run is about to begin a step or to write: while the event loop was blocked, no
+   * message about them has arrived.
+   */
+  look(): void;
 }
 
 /** `stack`: of the code that executes. */

@@ -1,16 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { HostLost } from '../../core/errors.ts';
 import { tryOrUndefined } from '../../core/failure.ts';
 import type { Logger } from '../../core/logger.ts';
-import { programFile } from '../../core/package-files.ts';
 import { BUSY, type ProcessLoad } from '../../core/process-load.ts';
 import { after, withDeadline } from '../../core/timers.ts';
 import type { GraphHost } from '../../graphs/graph.ts';
 import type { GraphStoreAccess } from '../../graphs/store/graph-store.ts';
 import { CONNECTION_FD, EXIT_NOTE_FD, WATCH_FD } from '../protocol/descriptors.ts';
+import { toWireError } from '../protocol/errors.ts';
 import {
   HOST_METHODS,
   type HostMethods,
@@ -25,10 +25,9 @@ import { ExitNote, type HostedRun, type HostStatus } from '../protocol/watch.ts'
 import { endOf, type HostEnd, type Kill } from './host-end.ts';
 import { forwardOutput } from './output.ts';
 import { Sessions, serverHandlers } from './sessions.ts';
+import { spawnHost } from './spawn.ts';
 import { StopOrders } from './stop-orders.ts';
-import { watchHost } from './watch.ts';
-
-const PROGRAM = programFile('hosts/host/main');
+import { type HostWatch, watchHost } from './watch.ts';
 
 /** Time-out of loading the project, ms: each file has its own time-out; exceeding this one means the host hangs. */
 const INITIALIZE_MS = 300_000;
@@ -83,6 +82,7 @@ export class Host {
   /** Why the server is ending the process, once it is. */
   #kill: Kill | undefined;
   readonly #stopOrders = new StopOrders();
+  readonly #watch: HostWatch;
   #asked: Promise<ProcessLoad> | undefined;
 
   /** Throws if no process can be started now. */
@@ -98,6 +98,10 @@ export class Host {
       ours: SERVER_METHODS,
       theirs: HOST_METHODS,
       handlers: serverHandlers(this.sessions, store, logger.with({ host: number })),
+    });
+    this.#watch = watchHost(this.#pipe(WATCH_FD), {
+      onStatus: (status) => this.#onStatus(status),
+      onFrozen: () => this.#killNow({ reason: 'it no longer answers' }),
     });
     this.ended = this.#whenEnded();
     void this.peer.closed.then((reason) => this.#endProcess(reason));
@@ -169,6 +173,24 @@ export class Host {
     this.#stopOrders.add(run);
   }
 
+  /**
+   * Takes the runs that `isTaken` names from it: they fail with an uncharged `HostLost`, it can write nothing for them any
+   * more, and stops them as soon as its event loop turns. Returns their ids.
+   */
+  takeRuns(isTaken: (run_id: string) => boolean): string[] {
+    const reason = new HostLost(
+      'The event loop of the graph host is blocked: another host continues.',
+      false,
+    );
+    const taken = this.sessions.take(isTaken, reason);
+    if (taken.length === 0) return [];
+    // The watch thread is heard at once, and the other message if that thread is late.
+    this.#watch.stopRuns(taken.map(({ session }) => session));
+    for (const { session } of taken) this.peer.notify('run/cancel', { session, reason: toWireError(reason) });
+    this.#logger.info('other graph hosts continue the runs that wait', { runs: taken.length });
+    return taken.map(({ run_id }) => run_id);
+  }
+
   /** Stops taking new work, and hands its runs over at their next checkpoint. */
   drain(): void {
     this.#isDraining = true;
@@ -221,17 +243,13 @@ export class Host {
   }
 
   async #whenEnded(): Promise<HostEnd> {
-    const watch = watchHost(this.#pipe(WATCH_FD), {
-      onStatus: (status) => this.#onStatus(status),
-      onFrozen: () => this.#killNow({ reason: 'it no longer answers' }),
-    });
     const note = text(this.#pipe(EXIT_NOTE_FD)).catch(() => '');
     const [code, signal] = await Promise.race([
       once(this.#process, 'exit'),
       once(this.#process, 'error').then(([error]) => [String(error), null]),
     ]);
     this.#hasEnded = true;
-    watch[Symbol.dispose]();
+    this.#watch[Symbol.dispose]();
     const written = await note;
     const { data } = ExitNote.safeParse(tryOrUndefined(() => JSON.parse(written)));
     const end = endOf({ code, signal, note: data, kill: this.#kill });
@@ -262,9 +280,11 @@ export class Host {
     if (blocked_ms >= MAX_BLOCKED_MS) this.#endBlocking(place);
   }
 
-  /** Kills the host if the code that blocks it was asked to stop. */
+  /** Kills the host if the code that blocks it was asked to stop, or belongs to a run that continues elsewhere. */
   #endBlocking(place: HostStatus['place']): void {
-    const order = this.#stopOrders.disobeyedAt(place);
+    const { run_id } = place ?? {};
+    const wasTaken = run_id !== undefined && this.sessions.wasTaken(run_id);
+    const order = wasTaken ? { run: { ...place, run_id } } : this.#stopOrders.disobeyedAt(place);
     if (!order) return;
     const { run } = order;
     const kill =
@@ -277,16 +297,4 @@ export class Host {
   #pipe(fd: number): Socket {
     return this.#process.stdio[fd] as Socket;
   }
-}
-
-function spawnHost(env: NodeJS.ProcessEnv, lease_fd: number | undefined): ChildProcess {
-  const child = spawn(process.execPath, [...process.execArgv, PROGRAM], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe', lease_fd ?? 'ignore'],
-  });
-  // The end of the host reports it too.
-  child.on('error', () => {});
-  // Node creates no pipes if it cannot open the file descriptors for all of them.
-  if (child.stdio === undefined) throw new Error('Too many files are open.');
-  return child;
 }

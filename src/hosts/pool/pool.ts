@@ -15,6 +15,7 @@ import { DRAIN_MS, LeavingHosts } from './leaving.ts';
 import { Listings } from './listings.ts';
 import { DelayedStarts, keepsEnding, logNotStarted, notLoaded, recentEnds } from './restarts.ts';
 import { type HostedApp, type HostSockets, hostSockets } from './sockets.ts';
+import { TakeOvers } from './take-over.ts';
 import { WaitingForHost } from './waiting.ts';
 
 export interface PoolOptions
@@ -43,6 +44,7 @@ export class HostPool implements AsyncDisposable {
   readonly #leaving: LeavingHosts;
   readonly #elasticity: Elasticity;
   readonly #choice = new HostChoice();
+  readonly #takeOvers = new TakeOvers();
   readonly #waiting = new WaitingForHost<Host>();
   readonly #listings = new Listings();
   readonly #checks: Disposable;
@@ -205,6 +207,7 @@ export class HostPool implements AsyncDisposable {
     }
     this.#listings.add(listing);
     this.#waiting.notify();
+    this.#onStatus();
     if (this.#hosts.size < this.#options.count.least) this.#startNext();
   }
 
@@ -220,9 +223,10 @@ export class HostPool implements AsyncDisposable {
     this.#start(number);
   }
 
-  /** Another host is started if none of those there are would begin a run now. */
+  /** Another host continues the runs of those that are blocked; it is started if none would begin a run now. */
   #onStatus(): void {
     const available = this.#available();
+    if (available.some(({ blocked_ms }) => blocked_ms === 0)) this.#takeOvers.relieve(this.hosts);
     if (available.length > 0 && this.#elasticity.areHeldUp(available)) this.#startNext();
   }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { systemClock } from '../../core/clock.ts';
 import { type HostLost, LeaseLost } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
@@ -10,6 +11,9 @@ import type { Handlers } from '../protocol/peer.ts';
 
 /** How long a host counts as busy after it reported so, ms: some of its runs write at most as often. */
 const BUSY_MS = 100;
+
+/** Sessions that are remembered after they were taken from the host. */
+const REMEMBERED_SESSIONS = 10_000;
 
 /** Permissions of a host for one run attempt or one request. */
 export interface Session {
@@ -29,6 +33,8 @@ export interface Session {
 /** The open sessions of one host. Messages about any other session, such as one that has ended, have no effect. */
 export class Sessions {
   readonly #open = new Map<number, Session>();
+  /** Runs that were taken from the host, by session. */
+  readonly #taken = new LRUCache<number, string>({ max: REMEMBERED_SESSIONS });
   /** Number of sessions of runs: each run asks for it of every host. */
   #runs = 0;
   #last = 0;
@@ -74,6 +80,31 @@ export class Sessions {
 
   runIds(): string[] {
     return [...this.#open.values()].flatMap(({ run }) => (run ? [run.run_id] : []));
+  }
+
+  /** Ends sessions of runs with this error, although the host continues: whatever it still sends for them has no effect. */
+  take(isTaken: (run_id: string) => boolean, reason: HostLost): { session: number; run_id: string }[] {
+    const taken = [...this.#open].flatMap(([session, { run }]) =>
+      run && isTaken(run.run_id) ? [{ session, run }] : [],
+    );
+    for (const { session, run } of taken) {
+      this.#open.delete(session);
+      this.#runs -= 1;
+      this.#taken.set(session, run.run_id);
+      run.onLost(reason);
+    }
+    if (taken.length > 0 && this.#open.size === 0) this.#onEmpty?.();
+    return taken.map(({ session, run: { run_id } }) => ({ session, run_id }));
+  }
+
+  /** Whether a run was taken from the host, and has not come back. */
+  wasTaken(run_id: string): boolean {
+    return [...this.#taken.values()].includes(run_id) && !this.runIds().includes(run_id);
+  }
+
+  /** Throws if the run of a session was taken from the host: its next execution may have written since. */
+  requireKept(session: number): void {
+    if (this.#taken.has(session)) throw new LeaseLost(`of session ${session}`);
   }
 
   /** Calls `act` when there is no session, at once if there is none. */
@@ -146,7 +177,8 @@ export function serverHandlers(
       return { stored: await sessions.checkpoints(session).deleteThread(thread_id) };
     },
 
-    async 'store/apply'({ changes }) {
+    async 'store/apply'({ session, changes }) {
+      sessions.requireKept(session);
       await store().apply(JSON.parse(changes));
       return {};
     },

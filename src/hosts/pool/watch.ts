@@ -15,11 +15,17 @@ export interface WatchOptions {
   readonly onFrozen: () => void;
 }
 
+/** The server's end of the watch; ends when disposed. */
+export interface HostWatch extends Disposable {
+  /** Has the host stop these sessions of runs before they begin another step, also if its event loop is blocked. */
+  stopRuns(sessions: readonly number[]): void;
+}
+
 /**
  * Asks a host's watch thread for its status until disposed. Counted are pings, not time: a machine that was suspended
  * has sent none.
  */
-export function watchHost(link: Socket, { onStatus, onFrozen }: WatchOptions): Disposable {
+export function watchHost(link: Socket, { onStatus, onFrozen }: WatchOptions): HostWatch {
   let silent = 0;
   const timer = every(PING_MS, () => {
     silent += 1;
@@ -35,6 +41,7 @@ export function watchHost(link: Socket, { onStatus, onFrozen }: WatchOptions): D
     onStatus(data);
   });
   return {
+    stopRuns: (sessions) => void link.write(`stop ${sessions.join(' ')}\n`),
     [Symbol.dispose]() {
       timer[Symbol.dispose]();
       link.destroy();

@@ -179,7 +179,7 @@ export const SERVER_METHODS = {
       handed_over: z.boolean().optional(),
     }),
   },
-  'store/apply': { params: z.object({ changes: Json }), result: z.object({}) },
+  'store/apply': { params: z.object({ session: Session, changes: Json }), result: z.object({}) },
   'store/get': { params: z.object({ namespace: Namespace, key: z.string() }), result: StoreResult },
   'store/search': { params: z.object({ query: Json }), result: StoreResult },
   'store/namespaces': { params: z.object({ query: Json }), result: StoreResult },

@@ -1,0 +1,17 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { programFile } from '../../core/package-files.ts';
+
+const PROGRAM = programFile('hosts/host/main');
+
+/** Starts the process of a host, with the pipes of `protocol/descriptors.ts`. Throws if none can be started now. */
+export function spawnHost(env: NodeJS.ProcessEnv, lease_fd: number | undefined): ChildProcess {
+  const child = spawn(process.execPath, [...process.execArgv, PROGRAM], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe', lease_fd ?? 'ignore'],
+  });
+  // The end of the host reports it too.
+  child.on('error', () => {});
+  // Node creates no pipes if it cannot open the file descriptors for all of them.
+  if (child.stdio === undefined) throw new Error('Too many files are open.');
+  return child;
+}
