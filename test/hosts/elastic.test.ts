@@ -13,8 +13,8 @@ interface Seen {
 /** What a pool knows of a host. */
 function hostWith({ blocked_ms = 0, late_ms = 0, runs = 0, active = 0, recent = 0 }: Seen) {
   const sessions = { runs: active, size: active };
-  const host = { blocked_ms, late_ms, runs, sessions, load: async () => ({ recent }) };
-  return host as typeof host & Host;
+  const host = { blocked_ms, status: { late_ms }, runs, sessions, load: async () => ({ recent }) };
+  return host as object as Host & typeof host;
 }
 
 const still = { monotonic: () => 0 };

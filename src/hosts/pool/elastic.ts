@@ -39,7 +39,7 @@ export class Elasticity {
 
   /** Whether the event loops of all these hosts are held up: none would begin a run now. */
   areHeldUp(hosts: readonly Host[]): boolean {
-    return hosts.every(({ blocked_ms, late_ms }) => blocked_ms > 0 || late_ms >= LATE_MS);
+    return hosts.every(({ blocked_ms, status }) => blocked_ms > 0 || (status?.late_ms ?? 0) >= LATE_MS);
   }
 
   /** Whether all these hosts have been computing for several runs. Called once a second. */

@@ -35,14 +35,23 @@ interface Ending {
   readonly signal: string | null;
   /** Exit note that the host wrote before it exited. */
   readonly note: ExitNote | undefined;
+  /** The code that blocked its event loop when the host last reported. */
+  readonly blockedBy?: Place | undefined;
   readonly kill: Kill | undefined;
+}
+
+/** A host that fills its memory, or crashes in native code, writes no note: the run that was computing is to blame. */
+function noteOf({ note, blockedBy }: Ending): ExitNote | undefined {
+  return note ?? (blockedBy?.run_id === undefined ? undefined : { ...blockedBy, what: 'was computing' });
 }
 
 /**
  * Charges only the attempt of the run known to be to blame; no attempt if the server ended the host on purpose or because of
  * other code; otherwise that of each run, since any may have been the cause.
  */
-export function endOf({ code, signal, note, kill }: Ending): HostEnd {
+export function endOf(ending: Ending): HostEnd {
+  const { code, signal, kill } = ending;
+  const note = noteOf(ending);
   const run = kill ? kill.run : note && runAt(note);
   const culprit = run?.run_id;
   const is_intended = kill?.is_intended ?? false;

@@ -138,11 +138,6 @@ export class Host {
     return this.#status?.blocked_ms ?? 0;
   }
 
-  /** The same below what counts as blocked too. */
-  get late_ms(): number {
-    return this.#status?.late_ms ?? 0;
-  }
-
   /** Status of the host for operators. */
   view(): Omit<GraphHost, 'restarts'> {
     const run_ids = this.sessions.runIds();
@@ -252,7 +247,8 @@ export class Host {
     this.#watch[Symbol.dispose]();
     const written = await note;
     const { data } = ExitNote.safeParse(tryOrUndefined(() => JSON.parse(written)));
-    const end = endOf({ code, signal, note: data, kill: this.#kill });
+    const blockedBy = this.blocked_ms > 0 ? this.#status?.place : undefined;
+    const end = endOf({ code, signal, note: data, blockedBy, kill: this.#kill });
     this.peer.close(end.errorFor(undefined));
     this.sessions.fail(end.errorFor);
     return end;
