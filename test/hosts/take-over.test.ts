@@ -78,7 +78,7 @@ test('what a host sends for a run that was taken from it has no effect', async (
     () => ({ apply }) as Partial<GraphStoreAccess> as never,
     silentLogger,
   );
-  handlers['run/events']({ session: session.id, events: [{ event: 'values', json: '{}' }] });
+  handlers['run/events']({ session: session.id, events: ['values', '{}'] });
   handlers['run/end']({ session: session.id, steps: [] });
   const checkpoint = { session: session.id, durability: 'async', checkpoint: {} } as never;
   await expect(handlers['checkpoint/put'](checkpoint)).rejects.toThrow(LeaseLost);
