@@ -52,7 +52,7 @@ export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger
     const onCheckpoint = () => {
       if (run.isHandedOver) stop.abort(new HandedOver('The run continues in another host.'));
     };
-    const memory = sessionMemory(whileKept(server, watch, run), session, writer, {
+    const memory = sessionMemory(untilTaken(server, watch, run), session, writer, {
       first: start.first,
       onCheckpoint,
     });
@@ -148,18 +148,18 @@ function stopWithWatch(watch: Watch, runs: ReadonlyMap<number, Run>): void {
 }
 
 /** The connection of a run until it is taken: each step of a graph begins after a message of the one before. */
-function whileKept(server: ServerConnection, watch: Watch, run: Run): Messages {
-  const requireKept = () => {
+function untilTaken(server: ServerConnection, watch: Watch, run: Run): Messages {
+  const throwIfTaken = () => {
     watch.look();
     if (run.isTaken) throw new LeaseLost('that another host continues');
   };
   return {
     async request(method, params) {
-      requireKept();
+      throwIfTaken();
       return server.request(method, params);
     },
     notify(method, params) {
-      requireKept();
+      throwIfTaken();
       server.notify(method, params);
     },
   };

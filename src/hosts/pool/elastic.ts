@@ -12,7 +12,7 @@ export interface HostCount {
  * starts meanwhile is soon ready for the runs that wait there.
  */
 const LATE_MS = 500;
-/** Share of its time from which on an event loop that executes several runs has none for another. */
+/** Share of its time from which on an event loop that executes several runs is too busy for another. */
 const BUSY_SHARE = 0.9;
 /** Checks in a row that find all hosts busy before another one is started: they are a second apart. */
 const BUSY_CHECKS = 2;

@@ -103,7 +103,7 @@ export class Sessions {
   }
 
   /** Throws if the run of a session was taken from the host: its next execution may have written since. */
-  requireKept(session: number): void {
+  throwIfTaken(session: number): void {
     if (this.#taken.has(session)) throw new LeaseLost(`of session ${session}`);
   }
 
@@ -178,7 +178,7 @@ export function serverHandlers(
     },
 
     async 'store/apply'({ session, changes }) {
-      sessions.requireKept(session);
+      sessions.throwIfTaken(session);
       await store().apply(JSON.parse(changes));
       return {};
     },
