@@ -1,5 +1,6 @@
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { hasBrowser } from './browser.ts';
 import { POSTGRES_BINARIES } from './postgres-server.ts';
 import { python } from './python.ts';
 
@@ -17,7 +18,7 @@ export function isInstalled(program: string): boolean {
 
 /** What tests are skipped without, by how to have it. */
 const WANTED: Readonly<Record<string, () => boolean>> = {
-  'Chromium (/usr/bin/chromium)': () => existsSync('/usr/bin/chromium'),
+  'Chromium (Debian package chromium-headless-shell)': () => hasBrowser,
   'PostgreSQL (TEST_POSTGRES_URI)': () => process.env['TEST_POSTGRES_URI'] !== undefined,
   'PostgreSQL (/usr/lib/postgresql)': () => POSTGRES_BINARIES !== undefined,
   'a Python with langgraph_sdk (TEST_PYTHON)': () => python !== undefined,
