@@ -27,6 +27,8 @@ export interface ServerOptions {
   readonly api_keys?: readonly string[];
   /** SQLite, whatever the other tests run on: for a test that reads the file. */
   readonly storage?: 'sqlite';
+  /** What starts, instead of this repository's. */
+  readonly program?: string;
   /** Why the test needs a single process, also with `TEST_PROCESSES=1`. */
   readonly one_process?: string;
 }
@@ -40,7 +42,7 @@ export class TestServer implements AsyncDisposable {
   /** Called with each line of the log. */
   onLog: (entry: LogEntry) => void = () => {};
   /** What the next start executes: another release of the server may continue. */
-  program = join(ROOT, 'bin/agent-server.mjs');
+  program: string;
   readonly #options: ServerOptions;
   readonly #data: string;
   readonly #database: TestDatabase;
@@ -51,6 +53,7 @@ export class TestServer implements AsyncDisposable {
 
   constructor(options: ServerOptions, data: string, database: TestDatabase) {
     this.#options = options;
+    this.program = options.program ?? join(ROOT, 'bin/agent-server.mjs');
     this.#data = data;
     this.#database = database;
   }
