@@ -6,20 +6,23 @@ import { installedProject, projectIn } from './project.ts';
 import { post, serving } from './serving.ts';
 
 let folder: Awaited<ReturnType<typeof emptyFolder>>;
+/** Where npm installed the package on Node 24. It contains programs of every Node, so that all serve from there. */
+let root: string;
 const tarball = inject('tarball');
 const nodeOf = (major: number) => join(inject('programs'), `node-${major}`);
 
 beforeAll(async () => {
   folder = await emptyFolder();
+  root = join(folder.path, 'installed');
+  await installedProject({ root, node: nodeOf(24), tarball });
 });
 
 afterAll(() => folder[Symbol.asyncDispose]());
 
 test.each([24, 22])(
-  'the package that npm installs on Node %i serves graphs, and its command line works',
+  'the installed package serves graphs on Node %i, and its command line works',
   async (major) => {
-    const root = join(folder.path, `node-${major}`);
-    const project = await installedProject({ root, node: nodeOf(major), tarball });
+    const project = projectIn(root, nodeOf(major));
     const { version } = JSON.parse(await readFile('package.json', 'utf8'));
 
     expect(await project.run('node --version')).toMatch(new RegExp(`^v${major}\\.`));
@@ -51,8 +54,7 @@ test.each([24, 22])(
 );
 
 test('on an old Node the package names the required version and a command that installs it', async () => {
-  const root = join(folder.path, 'old');
-  const project = await installedProject({ root, node: nodeOf(20), tarball });
+  const project = projectIn(root, nodeOf(20));
 
   expect(await project.run('npx agent-server --help')).toContain('Usage: agent-server <command>');
   expect(await project.run('npx agent-server start --help')).toContain('--port N');

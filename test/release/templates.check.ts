@@ -1,17 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Client } from '@langchain/langgraph-sdk';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { emptyFolder, packedInto } from '../package/pack.ts';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { emptyFolder } from '../package/pack.ts';
 import { projectIn } from '../package/project.ts';
 import { serving } from '../package/serving.ts';
 
 let folder: Awaited<ReturnType<typeof emptyFolder>>;
-let tarball: string;
+const tarball = inject('tarball');
 
 beforeAll(async () => {
   folder = await emptyFolder();
-  tarball = await packedInto(folder.path);
 });
 
 afterAll(() => folder[Symbol.asyncDispose]());

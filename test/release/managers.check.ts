@@ -1,0 +1,3 @@
+import { LIKE_NPM, testInstallations } from '../package/managers.ts';
+
+testInstallations(LIKE_NPM);
