@@ -52,6 +52,12 @@ async function count(db: Db, table: string): Promise<number> {
   return row?.n ?? 0;
 }
 
+/** Of the SQLite file; 0 on PostgreSQL. */
+async function pages(db: Db): Promise<number> {
+  if (db.dialect === 'postgres') return 0;
+  return (await db.get(sql`select page_count as ${number('n')} from pragma_page_count`))?.n ?? 0;
+}
+
 describeEachStorage('the contents of steps', (open) => {
   test('are read as they were given, and a message that calls of a thread repeat is stored once', async () => {
     await using db = await open();
@@ -77,6 +83,17 @@ describeEachStorage('the contents of steps', (open) => {
     expect(await count(db, 'step_texts')).toBe(3);
     await ran(db, threadId(2), given('a'));
     expect(await count(db, 'step_texts')).toBe(4);
+  });
+
+  test('of any length are read as they were given, and take little more than their length', async () => {
+    await using db = await open();
+    const long = (n: number) => ({ output: JSON.stringify(String(n).padEnd(700, 'x')) });
+    const before = await pages(db);
+    const lease = await ran(db, threadId(1), ...Array.from({ length: 200 }, (_, n) => long(n)));
+    expect((await read(db, lease, 200))?.own).toBe(`{"output":${long(199).output}}`);
+    expect((await read(db, lease, 200))?.shared).toEqual({});
+    // Four of them on a page, also encrypted.
+    expect(await pages(db)).toBeLessThan(before + 150);
   });
 
   test('are stored once if the batch is stored again', async () => {
@@ -120,11 +137,11 @@ describeEachStorage('the contents of steps', (open) => {
   test('go with their thread, also if they are large, and with its history when that is pruned', async () => {
     await using db = await open();
     const threads = threadRepository(db);
-    const long = { input: JSON.stringify('x'.repeat(60_000)) };
-    await ran(db, threadId(1), given('a'), ...Array.from({ length: 100 }, () => long));
-    const pruned = await ran(db, threadId(2), given('b'), long);
+    const long = (n: number) => ({ input: JSON.stringify(String(n).padEnd(60_000, 'x')) });
+    await ran(db, threadId(1), given('a'), ...Array.from({ length: 100 }, (_, n) => long(n)));
+    const pruned = await ran(db, threadId(2), given('b'), long(1));
     await threads.delete(threadId(1));
-    expect([await count(db, 'step_texts'), await count(db, 'run_steps')]).toEqual([1, 2]);
+    expect([await count(db, 'step_texts'), await count(db, 'run_steps')]).toEqual([2, 2]);
     expect(await threads.prune(threadId(2))).toBe(true);
     expect(await read(db, pruned, 2)).toBeUndefined();
     expect([await count(db, 'step_texts'), await count(db, 'run_steps')]).toEqual([0, 2]);

@@ -3,8 +3,14 @@ import type { MaskSecrets } from '../../core/mask-secrets.ts';
 import { textDigest } from '../../core/text.ts';
 import type { RecordedContents } from '../../schemas/step-contents.ts';
 
-/** Names of the texts that steps of a thread may share. */
-export type SharedName = 'messages' | 'tools' | 'answer' | 'failure';
+/** Names of the texts that steps of a thread may share; `own`: what belongs to the step alone, if it is long. */
+export type SharedName = 'messages' | 'tools' | 'answer' | 'failure' | 'own';
+
+/**
+ * Characters of what belongs to a step alone that are stored in its row. In SQLite a row of `run_steps` beyond a thousand
+ * bytes takes a page of 4 kB for itself.
+ */
+const MAX_OWN = 500;
 
 /** A text that steps of a thread may share, and what identifies it in storage. */
 export interface SharedText {
@@ -16,7 +22,7 @@ export interface SharedText {
 /** What is stored of a step's contents, without secrets. */
 export interface MaskedContents {
   readonly shared: readonly (readonly [SharedName, readonly SharedText[]])[];
-  /** JSON of what belongs to the step alone; undefined if that is nothing. */
+  /** JSON of what belongs to the step alone; undefined if that is nothing, or among `shared`. */
   readonly own: string | undefined;
   /** Characters of all that is new. */
   readonly size: number;
@@ -43,7 +49,9 @@ export class ContentsMask {
     });
     const own = this.#own(recorded);
     const fresh = lists.flatMap(([, all]) => all).reduce((sum, { text }) => sum + (text?.length ?? 0), 0);
-    return { shared: lists, own, size: fresh + (own?.length ?? 0) };
+    const size = fresh + (own?.length ?? 0);
+    if (own === undefined || own.length <= MAX_OWN) return { shared: lists, own, size };
+    return { shared: [...lists, ['own', [{ hash: textDigest(own), text: own }]]], own: undefined, size };
   }
 
   #shared(digest: string, texts: Map<string, string>): SharedText {

@@ -43,12 +43,12 @@ export async function readContents(db: Db, step: StepPlace): Promise<StoredConte
   const row = await db.get(sql`select ${columns('run_steps', 'texts, contents')} from run_steps
     where run_id = ${run_id} and attempt = ${attempt} and number = ${number}`);
   if (!row || (row.texts === null && row.contents === null)) return undefined;
-  const own = row.contents === null ? undefined : db.cipher.decryptText(STEP_CONTENTS_COLUMN, row.contents);
   const numbers = numbersOf(row.texts);
   const texts = await readTexts(db, thread_id, Object.values(numbers).flat());
-  const shared = Object.fromEntries(
+  const { own: long, ...shared }: StoredContents['shared'] = Object.fromEntries(
     Object.entries(numbers).map(([name, all]) => [name, all.flatMap((each) => texts.get(each) ?? [])]),
   );
+  const own = row.contents === null ? long?.[0] : db.cipher.decryptText(STEP_CONTENTS_COLUMN, row.contents);
   return { shared, own, previous: numbers.messages && (await previousCall(db, step, numbers)) };
 }
 
