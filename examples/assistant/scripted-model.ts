@@ -7,7 +7,7 @@ import {
   type BaseChatModelCallOptions,
   type BindToolsInput,
 } from '@langchain/core/language_models/chat_models';
-import { AIMessageChunk, type BaseMessage } from '@langchain/core/messages';
+import { AIMessageChunk, type BaseMessage, type UsageMetadata } from '@langchain/core/messages';
 import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs';
 import type { Runnable } from '@langchain/core/runnables';
 
@@ -42,6 +42,11 @@ export class ScriptedChatModel extends BaseChatModel<CallOptions> {
     return 'scripted';
   }
 
+  /** What its calls are listed and priced as. */
+  override invocationParams() {
+    return { model: 'scripted' };
+  }
+
   override bindTools(tools: BindToolsInput[]): Runnable<BaseLanguageModelInput, AIMessageChunk, CallOptions> {
     return this.withConfig({ tools });
   }
@@ -63,13 +68,22 @@ export class ScriptedChatModel extends BaseChatModel<CallOptions> {
     options: this['ParsedCallOptions'],
     runManager?: CallbackManagerForLLMRun,
   ): AsyncGenerator<ChatGenerationChunk> {
-    for (const chunk of tokensOf(this.#script(messages))) {
+    const tokens = [...tokensOf(this.#script(messages))];
+    for (const [n, chunk] of tokens.entries()) {
+      if (n === tokens.length - 1)
+        Object.assign(chunk.message, { usage_metadata: usageOf(messages, tokens.length) });
       // The signal ends the answer in the middle when the run is cancelled.
       await sleep(this.#delay_ms, undefined, options.signal && { signal: options.signal });
       yield chunk;
       await runManager?.handleLLMNewToken(chunk.text, undefined, undefined, undefined, undefined, { chunk });
     }
   }
+}
+
+/** Hosted models count, too. What is sent is estimated: four characters are a token. */
+function usageOf(messages: BaseMessage[], output_tokens: number): UsageMetadata {
+  const input_tokens = Math.ceil(messages.reduce((sum, { text }) => sum + text.length, 0) / 4);
+  return { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens };
 }
 
 /**
