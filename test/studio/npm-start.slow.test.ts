@@ -10,7 +10,8 @@ describe.runIf(hasStudio)('what npm start serves, in Studio (needs Debian packag
   test('what the model saw in the second call of a run, and what it cost, is three clicks away', async () => {
     await using server = await startServer({ config, env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '' } });
     const messages = [{ role: 'user', content: 'When is the shop open on Saturday?' }];
-    await server.client.runs.wait(null, 'assistant', { input: { messages }, onCompletion: 'keep' });
+    const { thread_id } = await server.client.threads.create();
+    await server.client.runs.wait(thread_id, 'assistant', { input: { messages } });
     await using browser = await openBrowser();
     const { page } = await openStudio(browser, server.url, '/');
     await page.getByRole('navigation').getByRole('link', { name: 'Runs' }).click();
