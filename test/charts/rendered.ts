@@ -44,9 +44,17 @@ export async function helm(...args: string[]): Promise<string> {
 /** What Helm makes of the chart. Throws unless each manifest matches the schema of its kind. */
 export async function rendered(values: Values): Promise<Manifest[]> {
   const set = Object.entries(values).map(([name, value]) => `${name}=${value}`);
-  const flags = set.flatMap((each) => ['--set', each]);
-  const text = await helm('template', 'agents', CHART, '--kube-version', '1.30.0', ...flags);
-  const manifests = parseAllDocuments(text).flatMap((each) => (each.toJS() as Manifest | null) ?? []);
+  return await renderedWith(set.flatMap((each) => ['--set', each]));
+}
+
+/** The same with flags of Helm, such as `--values`. */
+export async function renderedWith(flags: readonly string[]): Promise<Manifest[]> {
+  return manifestsIn(await helm('template', 'agents', CHART, '--kube-version', '1.30.0', ...flags));
+}
+
+/** The manifests in a file. Throws unless each matches the schema of its kind. */
+export function manifestsIn(yaml: string): Manifest[] {
+  const manifests = parseAllDocuments(yaml).flatMap((each) => (each.toJS() as Manifest | null) ?? []);
   for (const manifest of manifests) new MODELS[manifest.kind](manifest as never).validate();
   return manifests;
 }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { needs } from '../support/needs.ts';
@@ -18,12 +18,24 @@ export interface Block {
   readonly text: string;
 }
 
+/** The Markdown files in a folder of the repository and below it, by their paths. */
+export function pagesIn(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md') && !name.includes('node_modules'))
+    .map((name) => `${folder}/${name}`)
+    .sort();
+}
+
+/** The blocks of a page in their order, those in lists without their indentation. */
 export function blocksOf(page: string): Block[] {
   const markdown = readFileSync(join(ROOT, page), 'utf8');
-  return [...markdown.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({
-    language,
-    text,
-  }));
+  return [...markdown.matchAll(/^( *)```(\w+)\n([\s\S]*?)^\1```$/gm)].map(
+    ([, indent = '', language = '', text = '']) => ({
+      language,
+      // In a list.
+      text: indent === '' ? text : text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+    }),
+  );
 }
 
 /** Blocks of shell that call a running server, as opposed to those that start one. */

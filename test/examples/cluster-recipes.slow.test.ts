@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { Client, Thread } from '@langchain/langgraph-sdk';
+import { Client, type Thread } from '@langchain/langgraph-sdk';
 import { describe, expect, test } from 'vitest';
 import { CADDY, startCaddy } from '../support/caddy.ts';
 import { type PostgresSchema, postgresSchema, TEST_POSTGRES_URI } from '../support/postgres-schema.ts';
@@ -24,6 +24,25 @@ function serverOf(project: Project, { url }: PostgresSchema, env: Record<string,
     },
   });
 }
+
+test.skipIf(!CADDY)('docs/deployment.md: behind Caddy, tokens arrive while the run is executed', async () => {
+  await using server = await startServer();
+  const site = onlyBlock('docs/deployment.md', 'caddyfile', 'reverse_proxy');
+  const own = site.replace('agents.example.com', ':8123');
+  await using caddy = await startCaddy(own, { '127.0.0.1:8123': new URL(server.url).host });
+  const client = new Client({ apiUrl: caddy.url, apiKey: null });
+  const { thread_id } = await client.threads.create();
+  const statuses: string[] = [];
+  const input = { count: 20, token_ms: 100 };
+  for await (const { event } of client.runs.stream(thread_id, 'tokens', {
+    input,
+    streamMode: 'messages-tuple',
+  }))
+    if (event === 'messages' && statuses.length === 0)
+      statuses.push(...(await client.runs.list(thread_id)).map(({ status }) => status));
+
+  expect(statuses).toEqual(['running']);
+});
 
 describe.skipIf(!TEST_POSTGRES_URI)('recipes for several processes on PostgreSQL', () => {
   test.skipIf(!CADDY)(

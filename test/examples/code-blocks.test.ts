@@ -3,15 +3,13 @@ import { join } from 'node:path';
 import { transform } from 'esbuild';
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/all-commands.ts';
-import { parseFlags } from '../../src/cli/command.ts';
-import { blocksOf, ROOT } from './blocks.ts';
+import { parsed, wordsOf } from './block-checks.ts';
+import { blocksOf, pagesIn, ROOT } from './blocks.ts';
 
 /** What users read; the pages for contributors have fragments of code that nobody copies. */
 const PAGES = [
   'README.md',
-  ...namesIn('docs', '.md')
-    .filter((name) => !/^(?:internals|decisions)\//.test(name))
-    .map((name) => `docs/${name}`),
+  ...pagesIn('docs').filter((page) => !/^docs\/(?:internals|decisions)\//.test(page)),
 ];
 
 /** Pages with commands that no test runs, and why. */
@@ -43,22 +41,20 @@ test('each page with commands or programs has a test, or a reason is given why i
 });
 
 describe('commands', () => {
-  const lines = of('sh', 'yaml').flatMap(({ page, text }) =>
-    [...text.replaceAll(/\\\n\s*/g, '').matchAll(/npx agent-server ([^\n|;&)`]+)/g)].map(
-      ([, line = '']) => [page, line.trim()] as const,
-    ),
+  // In blocks, in tables and in sentences.
+  const lines = [...PAGES, 'CONTRIBUTING.md', ...pagesIn('skills'), ...pagesIn('templates')].flatMap((page) =>
+    [
+      ...readFileSync(join(ROOT, page), 'utf8')
+        .replaceAll(/\\\n\s*/g, '')
+        .matchAll(/npx agent-server ([^\n|;&)`]+)/g),
+    ].map(([, line = '']) => [page, line.replace(/ #.*/, '').trim()] as const),
   );
 
   test.each(lines)('%s: agent-server %s has flags and arguments that exist', (_page, line) => {
-    // As a shell divides them, without redirections.
-    const words = [...line.replace(/ #.*| \d?>.*/g, '').matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
-      ([, double, single, plain]) => double ?? single ?? plain ?? '',
-    );
-    const named = COMMANDS.filter(({ name }) => `${words.join(' ')} `.startsWith(`${name} `));
-    const command = named.toSorted((a, b) => b.name.length - a.name.length)[0];
-    if (command === undefined) throw new Error(`unknown command: ${line}`);
-    const args = words.slice(command.name.split(' ').length);
-    expect(() => parseFlags(command, args)).not.toThrow();
+    const words = wordsOf(line);
+    // A sentence may name a command alone.
+    if (COMMANDS.some(({ name }) => name === words.join(' ')) || words[0] === '--help') return;
+    expect(() => parsed(words)).not.toThrow();
   });
 });
 

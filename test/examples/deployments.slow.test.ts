@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { COMMANDS } from '../../src/cli/all-commands.ts';
 import { PACKAGES, type Project, project } from '../support/project.ts';
 import { repository } from '../support/repository.ts';
-import { blocksOf, inProgram, onlyBlock, ROOT } from './blocks.ts';
+import { blocksOf, inProgram, inShell, onlyBlock, ROOT } from './blocks.ts';
 import { type Started, started } from './started.ts';
 
 const PAGE = 'docs/deployments.md';
@@ -53,6 +53,17 @@ test('docs/deployments.md: the first three commands lead from a repository to an
 
   expect(await inProgram('bash', ['-s'], line, server.url)).toBe(`${server.url}/deployments/agent\n`);
   expect(await inProgram('bash', ['-s'], ask, server.url)).toContain('I answer questions.');
+
+  const value = key.split('=')[1] ?? '';
+  const list = await fetch(`${server.url}/v2/deployments`, { headers: { 'x-api-key': value } });
+  const [{ id }] = ((await list.json()) as { resources: [{ id: string }] }).resources;
+  const health = onlyBlock(PAGE, 'sh', '/health');
+  const [, told] = await inShell([`KEY=${value} ID=${id}`, health], server.url);
+  expect(told).toMatchObject({ statuses: [200], complaints: '' });
+  expect(JSON.parse(told?.output ?? '')).toMatchObject({
+    active_revision: { number: 1 },
+    check: { ok: true },
+  });
 });
 
 test('docs/deployments.md: the GitHub workflow deploys and reports the outcome', async () => {

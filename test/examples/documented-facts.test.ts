@@ -116,6 +116,42 @@ test('docs/troubleshooting.md quotes messages of the server', () => {
   expect(missing).toEqual([]);
 });
 
+test.each([
+  [
+    'docs/hosts.md',
+    'Waits for a graph host: all ',
+    ' are computing; ',
+    'the event loop of host ',
+    ' has been blocked for ',
+  ],
+  [
+    'docs/postgresql.md',
+    'connected to PostgreSQL',
+    'is_pooled',
+    'allowed_connections',
+    'heartbeat',
+    'listener',
+  ],
+  [
+    'docs/scaling.md',
+    'Another server uses the database ',
+    '(it holds ',
+    'Stop that server, or set another "storage.url"',
+  ],
+  ['docs/troubleshooting.md', 'the event loop is blocked: the server cannot serve anything else'],
+  [
+    'docs/upgrades.md',
+    'The database is at schema version ',
+    ', but this program supports only versions up to ',
+  ],
+])('%s shows a message of the server: "%s"', (page, ...parts) => {
+  const shown = blocksOf(page)
+    .filter(({ language }) => language === 'text')
+    .map(({ text }) => text.replaceAll(/\s+/g, ' '));
+  expect(shown.filter((text) => parts.every((part) => text.includes(part)))).toHaveLength(1);
+  expect(parts.filter((part) => !SOURCES.includes(part))).toEqual([]);
+});
+
 test('docs/troubleshooting.md covers every error status', () => {
   const statuses = [...read('src/core/errors.ts').matchAll(/status = (\d{3})/g)].map(([, status]) =>
     Number(status),
