@@ -87,6 +87,32 @@ test('the command line prints the end of a build that fails, also as the logs of
   expect(logs).toMatchObject({ code: 0, stdout: expect.stringContaining('file:../tools.tgz') });
 });
 
+test('the command line prints the last fifteen lines of the command that fails', async () => {
+  await using server = await openDeploymentServer({ build: undefined });
+  const script = "for (let n = 1; n <= 40; n++) console.log('output', n);\nprocess.exitCode = 1;\n";
+  await using app = await project({
+    ...projectThat('first'),
+    'package.json': '{ "scripts": { "postinstall": "node postinstall.mjs" } }',
+    'postinstall.mjs': script,
+  });
+  const target = ['--url', server.url, '--key', KEY];
+
+  const { code, stderr } = await agentServer(['deploy', app.root, '--name', 'shop', ...target]);
+  const logs = await agentServer(['deployments', 'logs', 'shop', ...target]);
+
+  expect(code).toBe(1);
+  const [, printed = ''] = /\n {2}install …\n((?: {2}.*\n)*)agent-server: BUILD_FAILED /.exec(stderr) ?? [];
+  const lines = printed.trimEnd().split('\n');
+  expect(lines).toHaveLength(15);
+  expect(printed).toContain('output 40\n');
+  expect(printed).not.toMatch(/output 1\n/);
+  // Without the time and the level, which come first there.
+  const logged = logs.stdout.trimEnd().split('\n').slice(-15);
+  expect(logged.map((line) => line.split(/ +/).slice(2).join(' '))).toEqual(
+    lines.map((line) => line.trim().split(/ +/).join(' ')),
+  );
+});
+
 test('the command line deploys, shows, ends and promotes a canary', async () => {
   await using server = await openDeploymentServer();
   await using app = await project(projectThat('first'));
