@@ -45,6 +45,7 @@ test('docs/install.md: in an empty folder, by name from a registry, its commands
     .split('\n');
   const asked = onlyBlock(PAGE, 'sh', 'ask agent').trim();
 
+  const begun = performance.now();
   expect(await place.run(init)).toContain('cd my-agent');
   expect(enter).toBe('cd my-agent');
   const app = await machine(join(folder.path, 'my-agent'), { PORT: port, LOG_JSON: 'true' });
@@ -53,6 +54,8 @@ test('docs/install.md: in an empty folder, by name from a registry, its commands
 
   await using _server = await serving(app, dev);
   expect(await app.run(asked)).toMatch(/^Hello! /);
+  const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+  process.stdout.write(`from an empty folder to the answer: ${seconds} s\n`);
 });
 
 test('docs/install.md: an existing project installs the server by name and version, checks it, and its own program compiles', async () => {
