@@ -101,6 +101,18 @@ test('check calls factories with an empty configuration, as the first run would,
   );
 });
 
+test('check fails if the code of the project ends the process with success', async () => {
+  await using folder = await project({
+    'agent.config.yaml': 'graphs: { ends: "./ends.mjs:graph" }',
+    'ends.mjs': 'process.exit(0);',
+  });
+
+  const { code, stdout, stderr } = await agentServer(['check'], { cwd: folder.root });
+
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toEqual(naming('agent-server: check: ', 'ended the process'));
+});
+
 test('check builds every UI too', async () => {
   await using folder = await project({
     'agent.config.yaml': 'graphs: { one: "./one.mjs:graph" }\nui: { one: ./card.tsx, other: ./broken.tsx }',

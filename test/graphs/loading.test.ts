@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { LogLine } from '../../src/core/logger.ts';
+import { type LogLine, silentLogger } from '../../src/core/logger.ts';
 import { loadGraphExport } from '../../src/graphs/project/load.ts';
 import { loadGraphs } from '../../src/graphs/runtime/load-graphs.ts';
 import { failure, naming } from '../support/naming.ts';
@@ -179,6 +179,10 @@ describe('a graph that does not load', () => {
 
   test.each([
     ['./gone.ts:graph', "Graph 'it' failed to load: there is no file ./gone.ts"],
+    [
+      './graph.py:graph',
+      "Graph 'it' failed to load: ./graph.py is written in Python: graphs need TypeScript or JavaScript here",
+    ],
     ['./echo.ts:grpah', "Graph 'it' failed to load: ./echo.ts has no export 'grpah', only: graph"],
     ['./forms.ts:number', "Graph 'it' failed to load: expected a graph, got number"],
     ['./forms.ts:nothing', "Graph 'it' failed to load: expected a graph, got null"],
@@ -228,6 +232,19 @@ describe('a graph that does not load', () => {
     expect(log.map(({ message, fields }) => [message, fields['cause']])).toEqual([
       [error?.message, undefined],
     ]);
+  });
+
+  test('an export that a circle of imports leaves undefined is not called missing', async () => {
+    await using folder = await project({
+      'a.ts': "import { b } from './b.ts';\nexport const graph = b;\n",
+      'b.ts': "import { graph } from './a.ts';\nexport const b = graph;\n",
+    });
+    const graphs = await loadGraphs([{ graph_id: 'it', path: './a.ts', export: 'graph' }], {
+      root: folder.root,
+      logger: silentLogger,
+    });
+
+    expect(graphs.loadErrors().get('it')?.message).toEqual(naming("'graph' of ./a.ts is undefined"));
   });
 
   test.each(['./forms.ts:never', './forms.ts:madeNever'])(

@@ -19,6 +19,7 @@ export const check: Command = {
     const warnings = [...ofConfig, ...(await projectWarnings(config))];
     for (const warning of warnings) process.stderr.write(`agent-server: ${warning}\n`);
     applyEnvironment(config);
+    using _exit = failingExit();
     const checked = await checkProject(config, { callFactories: values['no-factories'] === undefined });
     const code = isFine(checked) ? 0 : 1;
     if (values['json']) {
@@ -33,6 +34,18 @@ export const check: Command = {
     return code;
   },
 };
+
+/** Until disposed: code of the project that ends the process fails the check, whatever code it exits with. */
+function failingExit(): Disposable {
+  const onExit = () => {
+    process.stderr.write(
+      'agent-server: check: the code of the project ended the process while it was loaded\n',
+    );
+    process.exitCode = 1;
+  };
+  process.once('exit', onExit);
+  return { [Symbol.dispose]: () => void process.off('exit', onExit) };
+}
 
 const isFine = (checked: readonly CheckResult[]) => checked.every(({ error }) => error === undefined);
 

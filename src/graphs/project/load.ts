@@ -32,11 +32,17 @@ export async function loadGraphExport(file: string, name: string): Promise<Graph
 
 /** Loads any export of such a file, in the same way. */
 async function loadProjectExport(file: string, name: string): Promise<unknown> {
+  if (extname(file) === '.py')
+    throw new Error(`${file} is written in Python: graphs need TypeScript or JavaScript here`);
   if (!(await stat(file).catch(() => undefined))?.isFile()) throw new Error(`there is no file ${file}`);
   const module = await importFile(file);
   const key = name === '' ? 'default' : name;
   const exported: unknown = await module[key];
   if (exported === undefined) {
+    if (key in module)
+      throw new Error(
+        `the export '${key}' of ${file} is undefined; does ${file} import a file that imports it?`,
+      );
     const names = Object.keys(module).filter((each) => each !== '__esModule');
     throw new Error(`${file} has no export '${key}', only: ${names.join(', ') || 'nothing'}`);
   }
