@@ -28,7 +28,7 @@ export const RUN_BLOCKS: readonly (readonly [
   ['docs/deploy-recipes.md', 'needs systemd', { sh: 1 }],
   ['docs/deploy-recipes.md', 'pushes to a registry of images', { sh: 1 }],
   ['docs/deployment.md', 'image/image.check.ts builds the image and runs it with such a project', { sh: 1 }],
-  ['docs/deployment.md', 'release/documented-images.check.ts', { dockerfile: 1 }],
+  ['docs/deployment.md', 'installs packages from a mirror of Debian', { dockerfile: 1 }],
   ['docs/deployment.md', 'needs nginx', { nginx: 2 }],
   ['docs/deployment.md', 'examples/cluster-recipes.slow.test.ts', { caddyfile: 1 }],
   ['docs/deployments.md', 'examples/deployments.slow.test.ts', { sh: 1, yaml: 1 }],

@@ -49,7 +49,7 @@ test('every TypeScript module of the documentation compiles with strict options'
     const files = filesOf(page);
     const unnamed = blocksOf(page)
       .filter(({ text }) => isCompiled(page, text) && !Object.values(files).includes(text))
-      .map(({ language, text }, index) => [`unnamed-${index}.${language}`, text]);
+      .map(({ language, text }, index) => [`unnamed-${index}.${language}`, text] as const);
     const named = Object.entries({ ...OF_THE_READER, ...Object.fromEntries(unnamed), ...files });
     return named
       .filter(([name]) => /\.tsx?$/.test(name))

@@ -108,14 +108,3 @@ test('docs/recipes/monorepo.md: its Dockerfile makes an image whose graph uses a
   });
   expect(await container.stop()).toBe(0);
 });
-
-test('docs/deployment.md: its Dockerfile adds git to the image', async () => {
-  const context = join(folder.path, 'with-git');
-  await mkdir(context);
-  await writeFile(join(context, 'Dockerfile'), onlyBlock('docs/deployment.md', 'dockerfile', 'git'));
-  const image = await engine.build('with-git', context);
-
-  expect(image.config.User).toBe('node');
-  const { name, args } = image.container({ uid: NODE, env: {}, mounts: {} }, ['git', '--version']);
-  expect(await command(name, args, { cwd: folder.path })).toMatch(/^git version /);
-});
