@@ -23,6 +23,7 @@ export function StepContents({ runId, step }: StepContentsProps) {
   if (!contents) {
     return (
       <p className="text-ink-3">
+        {step.status === 'cancelled' && 'It was cancelled before it returned anything. '}
         What it was given and returned was not recorded. The server records it with{' '}
         <code className="font-mono text-xs">runs.record: contents</code>.
       </p>

@@ -85,10 +85,10 @@ function boxColumn({ chosen, choose }: Choice): Column<ListedRun> {
 }
 
 const COLUMNS: readonly Column<ListedRun>[] = [
-  // On a telephone the status is next to it.
+  // On a small screen the status is next to it.
   {
     name: 'Run',
-    className: 'max-w-[38vw] sm:max-w-[64ch] sm:min-w-56',
+    className: 'max-w-[38vw] sm:min-w-56 lg:max-w-[64ch]',
     cell: (run) => <RunName run={run} />,
   },
   { name: 'Status', cell: (run) => <RunPill run={run} /> },
