@@ -1,11 +1,8 @@
-import { chown, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
-import { Client } from '@langchain/langgraph-sdk';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { filesOf, onlyBlock } from '../examples/blocks.ts';
-import { startContainer } from '../image/container.ts';
 import { type Engine, engineIn } from '../image/engine.ts';
-import { expectServed, PACKAGES, writeProject } from '../image/story.ts';
+import { expectServed, writeProject } from '../image/story.ts';
 import { command } from '../package/command.ts';
 import { emptyFolder } from '../package/pack.ts';
 import { freePort } from '../support/free-port.ts';
@@ -70,41 +67,3 @@ test.each([
     await expectServed({ image, uid: 0, owner: NODE, port, env, folder: folder.path });
   },
 );
-
-test('docs/recipes/monorepo.md: its Dockerfile makes an image whose graph uses a package of the workspace', async () => {
-  const page = 'docs/recipes/monorepo.md';
-  const context = join(folder.path, 'monorepo');
-  const app = {
-    name: 'agent',
-    private: true,
-    type: 'module',
-    dependencies: { ...PACKAGES, '@acme/shared': '*' },
-  };
-  const files = {
-    ...filesOf(page),
-    'package.json': onlyBlock(page, 'json', 'workspaces'),
-    'packages/shared/package.json': onlyBlock(page, 'json', 'exports'),
-    'apps/agent/package.json': JSON.stringify(app),
-    Dockerfile: onlyBlock(page, 'dockerfile', 'FROM agent-server'),
-  };
-  for (const [name, text] of Object.entries(files)) {
-    await mkdir(dirname(join(context, name)), { recursive: true });
-    await writeFile(join(context, name), text);
-  }
-  await command('npm', ['install', '--package-lock-only'], { cwd: context });
-  const image = await engine.build('monorepo', context);
-
-  const data = join(folder.path, 'data-of-the-monorepo');
-  await mkdir(data);
-  await chown(data, NODE, NODE);
-  const port = await freePort();
-  const env = { AGENT_SERVER_API_KEYS: 'a-key', PORT: String(port) };
-  await using container = await startContainer(
-    image.container({ uid: NODE, env, mounts: { '/data': data } }),
-  );
-  const client = new Client({ apiUrl: `http://127.0.0.1:${port}`, apiKey: 'a-key' });
-  expect(await client.runs.wait(null, 'greeter', { input: { who: 'Ada' } })).toMatchObject({
-    said: 'Hello Ada',
-  });
-  expect(await container.stop()).toBe(0);
-});
