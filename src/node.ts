@@ -39,7 +39,7 @@ export interface ServeOptions {
   readonly onFaultyNode?: (node: FaultyNode) => void;
   /** Run that crashed the previous process: it fails immediately. */
   readonly crashed_run?: AppOptions['crashed_run'];
-  /** Watches the event loop while the server runs. */
+  /** Watches the event loop while the server runs, if it executes graphs itself. */
   readonly watchEventLoop?: (runningNode: () => RunningNode | undefined) => Disposable;
 }
 
@@ -63,7 +63,8 @@ export async function serve(configured: Config, options: ServeOptions): Promise<
   const broken = new AbortController();
   using end = endRequest(AbortSignal.any([broken.signal, ...(options.stop ? [options.stop] : [])]));
   // With graph hosts no code of graphs executes here: what nothing caught is the server's own failure.
-  const onOwnFailure = config.hosts.count === 0 ? undefined : () => broken.abort();
+  const executesGraphs = config.hosts.count === 0;
+  const onOwnFailure = executesGraphs ? undefined : () => broken.abort();
   using userCode = watchUserCode(logger, options.onFaultyNode, onOwnFailure);
   applyEnvironment(config);
   // Imported late: it loads LangChain, which reads its environment on load.
@@ -87,7 +88,7 @@ export async function serve(configured: Config, options: ServeOptions): Promise<
     held?.[Symbol.dispose]();
     const url = await (options.makeReachable?.(app) ?? listen(app, config.server));
     // Once requests are answered: its thread takes a core from what else starts.
-    watch = options.watchEventLoop?.(runningNode);
+    if (executesGraphs) watch = options.watchEventLoop?.(runningNode);
     await app.ready();
     const announce = options.announce ?? ((fields: LogFields) => logger.info('ready', fields));
     announce(readyFields(config, app, url));

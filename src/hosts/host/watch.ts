@@ -49,7 +49,9 @@ export function startWatch(runningNode: () => RunningNode | undefined): Watch {
   const place = (): string => JSON.stringify(placeOf(runningNode(), deepStack('blocked')));
   Object.assign(globalThis, { [Symbol.for(PLACE_SYMBOL)]: place });
   const workerData = { shared, stops } satisfies WatchData;
-  const thread = new Worker(PROGRAM, { workerData, transferList: [stops] });
+  // It allocates next to nothing; V8's default grows to 128 MB.
+  const resourceLimits = { maxYoungGenerationSizeMb: 2 };
+  const thread = new Worker(PROGRAM, { workerData, transferList: [stops], resourceLimits });
   thread.unref();
   return {
     countRuns: (count) => void Atomics.store(counters, RUNS, count),
