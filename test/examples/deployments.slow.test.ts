@@ -58,7 +58,7 @@ test('docs/deployments.md: the first three commands lead from a repository to an
   const list = await fetch(`${server.url}/v2/deployments`, { headers: { 'x-api-key': value } });
   const [{ id }] = ((await list.json()) as { resources: [{ id: string }] }).resources;
   const health = onlyBlock(PAGE, 'sh', '/health');
-  const [, told] = await inShell([`KEY=${value} ID=${id}`, health], server.url);
+  const [, told] = await inShell([`KEY=${value} ID=${id}\n`, health], server.url);
   expect(told).toMatchObject({ statuses: [200], complaints: '' });
   expect(JSON.parse(told?.output ?? '')).toMatchObject({
     active_revision: { number: 1 },
