@@ -38,8 +38,10 @@ export async function openHosts(
   const { root, graphs, auth, store, http, hosts } = config;
   if (hosts.count === 0) return undefined;
   const { HostPool } = await import('../hosts/pool/pool.ts');
+  const { handOverDebugger } = await import('../hosts/pool/debugger.ts');
+  const isDebugged = handOverDebugger();
   const pool = new HostPool({
-    count: hosts.count === 'auto' ? autoCount() : { least: hosts.count, most: hosts.count },
+    count: hosts.count === 'auto' ? autoCount(isDebugged) : { least: hosts.count, most: hosts.count },
     max_memory_bytes: hosts.max_memory_mb && hosts.max_memory_mb * 1024 ** 2,
     project: {
       root,
@@ -77,7 +79,10 @@ export async function reloadProject({ pool }: Asking): Promise<boolean> {
   return Object.keys(project_errors).length === 0 && isDeepStrictEqual(before?.app, app);
 }
 
-/** A second one has its use on any machine: while the first is blocked, the other runs continue there. */
-function autoCount(): HostCount {
-  return { least: 1, most: Math.max(2, availableParallelism() - 1) };
+/**
+ * A second one has its use on any machine: while the first is blocked, the other runs continue there. With a debugger, all runs
+ * execute where it is.
+ */
+function autoCount(isDebugged: boolean): HostCount {
+  return { least: 1, most: isDebugged ? 1 : Math.max(2, availableParallelism() - 1) };
 }

@@ -8,7 +8,7 @@ import { after, every } from '../../core/timers.ts';
 import { WATCH_FD } from '../protocol/descriptors.ts';
 import type { HostStatus, Place } from '../protocol/watch.ts';
 import { watchLease } from './lease.ts';
-import { HEARTBEAT_MS, PLACE_SYMBOL, RUNS, STOP_RUNS, STOPS, TURNS, type WatchData } from './watch.ts';
+import { HEARTBEAT_MS, INSPECTED, PLACE_SYMBOL, RUNS, STOP_RUNS, STOPS, TURNS, type WatchData } from './watch.ts';
 
 /** Delay after which the loop counts as blocked, ms. */
 const BLOCKED_MS = 1000;
@@ -36,10 +36,12 @@ every(HEARTBEAT_MS, () => {
 });
 
 async function status(locates: boolean): Promise<HostStatus> {
-  const late_ms = Math.round(systemClock.monotonic() - beat_at);
+  // Breakpoints block the event loop on purpose, and a question where would resume the code.
+  const isInspected = Atomics.load(counters, INSPECTED) === 1;
+  const late_ms = isInspected ? 0 : Math.round(systemClock.monotonic() - beat_at);
   const blocked_ms = late_ms < BLOCKED_MS ? 0 : late_ms;
   if (blocked_ms > 0 && isToBeAsked()) blockedAt = askWhereBlocked(blockedAt);
-  const place = await (blockedAt ?? (locates ? locate() : undefined));
+  const place = await (blockedAt ?? (locates && !isInspected ? locate() : undefined));
   const rss_bytes = process.memoryUsage.rss();
   return { blocked_ms, late_ms, turns: last_beat, rss_bytes, ...(place && { place }) };
 }

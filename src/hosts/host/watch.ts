@@ -1,3 +1,4 @@
+import inspector from 'node:inspector';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { programFile } from '../../core/package-files.ts';
 import { userLocation } from '../../core/stack-frames.ts';
@@ -7,7 +8,7 @@ import { deepStack } from '../../graphs/observability/user-code.ts';
 import type { Place } from '../protocol/watch.ts';
 
 export interface WatchData {
-  /** Counters: of turns of the event loop, of the runs that execute, and of messages on `stops`. */
+  /** Counters: of turns of the event loop, of the runs that execute, of messages on `stops`; and `INSPECTED`. */
   readonly shared: SharedArrayBuffer;
   /** Carries lists of sessions whose runs were taken from this process. */
   readonly stops: MessagePort;
@@ -20,6 +21,8 @@ export const HEARTBEAT_MS = 250;
 export const TURNS = 0;
 export const RUNS = 1;
 export const STOPS = 2;
+/** 1 while the process has a debugger. */
+export const INSPECTED = 3;
 /** Message of the thread when the runs must stop. */
 export const STOP_RUNS = 'stop runs';
 
@@ -30,7 +33,7 @@ const PROGRAM = programFile('hosts/host/watch-thread');
  * the server is gone. `runningNode` is known only after LangChain has loaded.
  */
 export function startWatch(runningNode: () => RunningNode | undefined): Watch {
-  const shared = new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT);
+  const shared = new SharedArrayBuffer(4 * Int32Array.BYTES_PER_ELEMENT);
   const counters = new Int32Array(shared);
   const { port1: stopped, port2: stops } = new MessageChannel();
   let known = 0;
@@ -43,6 +46,7 @@ export function startWatch(runningNode: () => RunningNode | undefined): Watch {
       stopTaken(found.message);
   };
   every(HEARTBEAT_MS, () => {
+    Atomics.store(counters, INSPECTED, inspector.url() === undefined ? 0 : 1);
     Atomics.add(counters, TURNS, 1);
     look();
   }).unref();

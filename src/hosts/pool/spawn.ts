@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { programFile } from '../../core/package-files.ts';
+import { debuggedAsHost } from './debugger.ts';
 
 const PROGRAM = programFile('hosts/host/main');
 
 /** Starts the process of a host, with the pipes of `protocol/descriptors.ts`. Throws if none can be started now. */
 export function spawnHost(env: NodeJS.ProcessEnv, lease_fd: number | undefined): ChildProcess {
-  const child = spawn(process.execPath, [...flagsOfProgram(process.execArgv), PROGRAM], {
+  const flags = debuggedAsHost(flagsOfProgram(process.execArgv));
+  const child = spawn(process.execPath, [...flags, PROGRAM], {
     env,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe', lease_fd ?? 'ignore'],
   });
