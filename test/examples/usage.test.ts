@@ -7,8 +7,8 @@ const PAGE = 'docs/usage.md';
 
 const page = useCallsOf(PAGE);
 
-/** Of the one run of the page: its day, its assistant, its calls, and no cost, because its model has no price. */
-const GROUP = /^\d{4}-\d\d-\d\d [\da-f-]{36} \d+ 0$/m;
+/** Of the one run of the page: its day, its assistant, its calls and their cost. */
+const GROUP = /^\d{4}-\d\d-\d\d [\da-f-]{36} \d+ 0\.\d+$/m;
 
 test('docs/usage.md: the calls succeed, and the last one reports the usage of the run', () => {
   expect(page.outcomes.map(({ complaints, statuses }) => [complaints, statuses])).toEqual([['', [200, 200]]]);

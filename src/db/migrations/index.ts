@@ -1,6 +1,5 @@
 import type { DialectName } from '../sql.ts';
 import { base } from './base/base.ts';
-import { removedRuns } from './removed-runs.ts';
 
 export interface Migration {
   /** The extension whose tables it changes, and only those; without it, it is of the core. */
@@ -21,12 +20,9 @@ export interface Migration {
 }
 
 /** Lower numbers were those of schemas before the first release: a database that has one of them is refused. */
-export const migrations: readonly Migration[] = [
-  { version: 44, name: 'base', text: base },
-  { version: 45, name: 'removed runs', text: removedRuns, expands: true },
-];
+export const migrations: readonly Migration[] = [{ version: 45, name: 'base', text: base }];
 
-/** `44`; of an extension, `a2a 1`. */
+/** `45`; of an extension, `a2a 1`. */
 export function versionOf({ extension, version }: Migration): string {
   return extension === undefined ? `${version}` : `${extension} ${version}`;
 }

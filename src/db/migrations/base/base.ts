@@ -5,12 +5,25 @@ import { checkpoints } from './checkpoints.ts';
 import { crons } from './crons.ts';
 import { events } from './events.ts';
 import { queue } from './queue.ts';
+import { removedRuns } from './removed-runs.ts';
 import { runs } from './runs.ts';
 import { store } from './store.ts';
 import { threads } from './threads.ts';
 import { webhooks } from './webhooks.ts';
 
-const PARTS = [assistants, threads, runs, queue, events, checkpoints, store, crons, webhooks, access];
+const PARTS = [
+  assistants,
+  threads,
+  runs,
+  removedRuns,
+  queue,
+  events,
+  checkpoints,
+  store,
+  crons,
+  webhooks,
+  access,
+];
 
 const textFor = (dialect: DialectName) =>
   PARTS.map((part) => (typeof part === 'string' ? part : part[dialect])).join('');
