@@ -8,7 +8,16 @@ import { after, every } from '../../core/timers.ts';
 import { WATCH_FD } from '../protocol/descriptors.ts';
 import type { HostStatus, Place } from '../protocol/watch.ts';
 import { watchLease } from './lease.ts';
-import { HEARTBEAT_MS, INSPECTED, PLACE_SYMBOL, RUNS, STOP_RUNS, STOPS, TURNS, type WatchData } from './watch.ts';
+import {
+  HEARTBEAT_MS,
+  INSPECTED,
+  PLACE_SYMBOL,
+  RUNS,
+  STOP_RUNS,
+  STOPS,
+  TURNS,
+  type WatchData,
+} from './watch.ts';
 
 /** Delay after which the loop counts as blocked, ms. */
 const BLOCKED_MS = 1000;
