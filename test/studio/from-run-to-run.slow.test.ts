@@ -25,7 +25,7 @@ describe.runIf(hasStudio)('moving between runs in Studio (needs Debian package c
     await page.getByLabel('Error contains').fill('BOOM 41');
     await page.getByLabel('Error contains').press('Enter');
     await found.filter({ hasText: 'boom 42' }).waitFor({ state: 'detached' });
-    expect(await found.count()).toBe(2);
+    await expect.poll(() => found.count()).toBe(2);
     await found.getByRole('link').first().press('Enter');
     await page.waitForURL(`**/runs/${failed.run_id}`);
     await page.getByText('boom 41').first().waitFor();

@@ -199,7 +199,7 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     const answer = await studio.http.post('/runs/wait', JSON.parse(input), { 'x-api-key': OPERATOR });
     expect([answer.status, answer.text]).toEqual([200, expect.stringContaining('Hello!')]);
 
-    for (const way of ['JavaScript', 'Python', 'MCP', 'A2A', 'OpenAI', 'AG-UI']) {
+    for (const way of ['JavaScript', 'Python', 'MCP', 'A2A', 'AG-UI']) {
       await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: way }).click();
       await page.locator('pre').first().getByText(studio.origin).waitFor();
     }

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { SystemOverview } from '../../src/schemas/system-overview.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { useStudioServer } from '../support/studio-server.ts';
 import { violations } from '../support/studio-sign-in.ts';
+import { until } from '../support/until.ts';
 
 describe.runIf(hasStudio)('the overview of Studio (needs Chromium and a build of Studio)', () => {
   const studio = useStudioServer(['fails', 'interrupting']);
@@ -20,21 +22,26 @@ describe.runIf(hasStudio)('the overview of Studio (needs Chromium and a build of
     const command = (await steps.locator('pre').innerText()).replace('\\\n', '');
     expect(command).toContain(`${studio.origin}/runs/wait`);
     const [, body = ''] = /-d '(.+)'$/.exec(command) ?? [];
+    expect(await violations(page)).toEqual([]);
+    await steps.getByRole('link', { name: /^Chat with/ }).click();
+    await page.waitForURL('**/chat/*');
     const answer = await fetch(`${studio.origin}/runs/wait`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body,
     });
     expect(answer.status).toBe(200);
-    expect(await violations(page)).toEqual([]);
-    await steps.getByRole('link', { name: /^Chat with/ }).click();
-    await page.waitForURL('**/chat/*');
     expect(problems).toEqual([]);
     await page.context().close();
   });
 
   test('runs and failures of the last day are drawn by hour, and the last runs and open questions are listed', async () => {
     for (const graph of ['fails', 'interrupting']) await ended(graph);
+    // The server counts by hour every few seconds.
+    await until('the hours have these runs', async () => {
+      const { runs }: SystemOverview = (await studio.http.get('/system/overview')).body;
+      return runs.hours.some(({ median_seconds }) => median_seconds !== null);
+    });
     const { page, problems } = await openStudio(studio.browser, studio.origin, '');
     const main = page.getByRole('main');
     const chart = (name: RegExp) => main.getByRole('img', { name });
