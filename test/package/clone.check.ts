@@ -1,10 +1,23 @@
-import { mkdir, readFile, rm, stat } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { cp, mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bareMachine } from './bare-machine.ts';
-import { cloneInto } from './clone.ts';
 import { emptyFolder } from './pack.ts';
 import { post, serving } from './serving.ts';
+
+/** Copies the files that a clone of this working copy would have into `root`. */
+async function cloneInto(root: string): Promise<void> {
+  const listed = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    encoding: 'utf8',
+    maxBuffer: 16 * 1024 * 1024,
+  });
+  for (const path of listed.stdout.split('\0').filter((each) => each !== ''))
+    await cp(path, join(root, path)).catch((error) => {
+      // Deleted, but not in the index yet.
+      if (error.code !== 'ENOENT') throw error;
+    });
+}
 
 // `.ci/run` begins with the same commands, on Node 24.
 test('with npm 10, Node 20 and no other program, both commands of the README work in a clone', async () => {

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { CheckpointEvent, SerializedEvent } from '../../graphs/graph.ts';
 
 /**
- * Events of a run, in order, as one list of texts with two for each: its name and its JSON. Two for each are checked and
- * unpacked in half the time of an object for each. An empty name comes before the id of a checkpoint.
+ * Events of a run, in order, as one list of texts with two for each: its name and its JSON. Texts are checked and unpacked
+ * with less work than objects. An empty name comes before the id of a checkpoint.
  */
 export const RunEvents = z.array(z.string());
 
