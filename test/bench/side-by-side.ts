@@ -39,8 +39,8 @@ export async function sideBySide(
     return [
       { what: `${what} p50`, value: percentile(latencies_ms, 0.5), unit: 'ms' },
       { what: `${what} p95`, value: percentile(latencies_ms, 0.95), unit: 'ms' },
-      { what: `${what} CPU of all processes a run`, value: sum('cpu_ms') / count, unit: 'ms' },
-      { what: `${what} rate`, value: (count / sum('wall_ms')) * 1000, unit: 'runs/s' },
+      { what: `${what} CPU of all processes a request`, value: sum('cpu_ms') / count, unit: 'ms' },
+      { what: `${what} rate`, value: (count / sum('wall_ms')) * 1000, unit: 'requests/s' },
     ];
   });
 }

@@ -16,9 +16,23 @@ type Mode = keyof typeof SERVERS;
 const LOADS: readonly SharedLoad[] = [
   { what: 'echo, 1 at once', concurrency: 1, count: 100, request: waits(ECHO) },
   { what: 'echo, 16 at once', concurrency: 16, count: 320, request: waits(ECHO) },
+  { what: 'echo, 64 at once', concurrency: 64, count: 640, request: waits(ECHO) },
   { what: 'ten steps, 16 at once', concurrency: 16, count: 80, request: waits(TEN_STEPS) },
   { what: '200 tokens, 16 at once', concurrency: 16, count: 32, request: streams(TOKENS) },
   { what: 'a node that computes 50 ms, 8 at once', concurrency: 8, count: 24, request: waits(COMPUTES) },
+];
+
+/** A thread with three runs of ten steps, on each server. */
+const THREAD = '/threads/6f1c9a52-0d5b-4c1e-8f6e-2b7f8f0f3a11';
+
+const READS: readonly SharedLoad[] = [
+  { what: 'GET state, 16 at once', concurrency: 16, count: 320, request: reads(`${THREAD}/state`) },
+  {
+    what: 'GET history, 16 at once',
+    concurrency: 16,
+    count: 80,
+    request: reads(`${THREAD}/history?limit=10`),
+  },
 ];
 
 /** What execution in graph hosts costs, side by side with the server's own process, and what it gives. */
@@ -33,7 +47,8 @@ export const graphHosts: Scenario = {
       servers.set(mode, stack.use(started.server));
       measurements.push(...started.measurements);
     }
-    for (const load of LOADS) measurements.push(...(await sideBySide(servers, load)));
+    for (const server of servers.values()) await fillThread(server);
+    for (const load of [...LOADS, ...READS]) measurements.push(...(await sideBySide(servers, load)));
     for (const [mode, server] of servers)
       measurements.push(
         measurement(`memory of the server after load, ${mode}`, server.residentMegabytes(), 'MB'),
@@ -70,6 +85,15 @@ async function start(mode: Mode): Promise<{ server: BenchServer; measurements: M
       ...(hosts ? [measurement(`memory of a host at rest, ${mode}`, Math.max(...ofHosts), 'MB')] : []),
     ],
   };
+}
+
+async function fillThread({ http }: BenchServer): Promise<void> {
+  await http.call('POST', '/threads', { thread_id: THREAD.split('/').at(-1) });
+  for (let run = 0; run < 3; run++) await http.call('POST', `${THREAD}/runs/wait`, TEN_STEPS);
+}
+
+function reads(path: string): SharedLoad['request'] {
+  return ({ http }) => http.call('GET', path);
 }
 
 /** A node computes for half a minute without a pause; meanwhile a run of another host streams a token each 10 ms. */
