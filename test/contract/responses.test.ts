@@ -13,6 +13,7 @@ const http = await openApp({
     // Tokens are made with a key.
     AGENT_SERVER_API_KEYS: 'operator',
     AGENT_SERVER_RECORD: 'contents',
+    LANGGRAPH_UI: '{"weather": "./weather-ui.tsx"}',
   },
 });
 const hook = await receiver();

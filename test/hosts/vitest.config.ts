@@ -34,7 +34,6 @@ const API = [
   'store-search',
   // Interrupts
   'interrupts',
-  'human-review',
   'strict-resume',
   // Authentication and custom routes
   'custom-auth',
@@ -49,6 +48,7 @@ const API = [
 /** The same, in test files that share no process with others. */
 const OTHERS = [
   'extensions/a2a/streams',
+  'extensions/protocols/human-review',
   'extensions/usage/budget-interrupts',
   'extensions/usage/budgets',
   'extensions/usage/report',

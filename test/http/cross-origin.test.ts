@@ -49,15 +49,6 @@ describe('a server without keys', () => {
     expect(headers).not.toHaveProperty('access-control-allow-private-network');
   });
 
-  test('serves frames without an origin only static files', async () => {
-    await using server = await openApp({ graphs: ['weather'] });
-    const status = async (path: string) => (await server.get(path, { origin: 'null' })).status;
-    expect(await status('/ui/weather/entrypoint.js')).toBe(200);
-    expect(await status('/studio/assets/none.js')).toBe(404);
-    expect(await status('/studio/component-frame.html')).toBe(403);
-    expect(await status('/info')).toBe(403);
-  });
-
   test('accepts pages of every origin if configured', async () => {
     await using server = await openApp({ graphs: ['echo'], environment: { CORS_ALLOW_ORIGINS: '*' } });
     expect(await ask(server, EVIL)).toEqual([200, '*']);

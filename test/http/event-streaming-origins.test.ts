@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { message } from '../support/a2a.ts';
 import { openApp } from '../support/app.ts';
 import { type HttpClient, httpClient } from '../support/http-client.ts';
-import { askLegacy } from '../support/mcp-messages.ts';
+import { essence, toldOf } from '../support/told-events.ts';
 
 let app: Awaited<ReturnType<typeof openApp>>;
 let http: HttpClient;
@@ -12,34 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => app[Symbol.asyncDispose]());
 
-interface Told {
-  readonly event_id: string;
-  readonly seq: number;
-  readonly method: string;
-  readonly params: {
-    readonly namespace: string[];
-    readonly timestamp: number;
-    // biome-ignore lint/suspicious/noExplicitAny: a test reads fields of any event
-    readonly data: any;
-  };
-}
-
-const CHANNELS = ['values', 'messages', 'tools', 'lifecycle', 'input'];
-
-/** What a client of the thread is sent, to the end of the run that it sees first. */
-async function told(thread_id: string, since = 0): Promise<Told[]> {
-  const body = { channels: CHANNELS, since };
-  const { events } = await http.stream('POST', `/threads/${thread_id}/stream/events`, { body });
-  const all: Told[] = [];
-  for await (const { data } of events) {
-    const event = JSON.parse(data) as Told;
-    all.push(event);
-    const { namespace } = event.params;
-    if (event.method === 'lifecycle' && namespace.length === 0 && event.params.data.event !== 'running')
-      break;
-  }
-  return all;
-}
+const told = (thread_id: string, since?: number) => toldOf(http, thread_id, since);
 
 type Start = (thread_id: string, run: { assistant_id: string; input: object }) => Promise<unknown>;
 
@@ -75,44 +47,6 @@ async function started(start: Start, assistant_id: string, input: object) {
   return told(thread_id);
 }
 
-/** Task ids differ from run to run; those of calls do not. */
-const place = (namespace: string[]) =>
-  namespace.map((segment) => (segment.includes(':call-') ? segment : segment.split(':')[0])).join('/');
-
-/** What clients make of the events; each message once, with all of its text. */
-function essence(events: readonly Told[], { states = true } = {}) {
-  const seen: unknown[] = [];
-  const texts = new Map<string, string[]>();
-  for (const { method, params } of events) {
-    const { data } = params;
-    const at = place(params.namespace);
-    if (method === 'messages') {
-      if (data.event === 'message-start') {
-        const id = String(data.id).replace(/^run-.*/, 'run');
-        const text: string[] = [];
-        texts.set(at, text);
-        seen.push(['message', at, data.role, id, text]);
-      } else if (data.event === 'content-block-delta') texts.get(at)?.push(data.delta.text);
-    } else if (method === 'tools') {
-      const { event, tool_call_id, tool_name, input, output } = data;
-      seen.push([event, at, tool_call_id, tool_name, input, output?.content]);
-    } else if (method === 'lifecycle') seen.push([data.event, at, data.graph_name]);
-    else if (method === 'values' && states && at === '') {
-      const { messages, ...rest } = data;
-      seen.push(['values', rest, messages?.length]);
-    } else if (method === 'input.requested') seen.push([method, at, data.payload]);
-  }
-  return seen.map((item) =>
-    Array.isArray(item) && item[0] === 'message'
-      ? [...item.slice(0, 4), (item[4] as string[]).join('')]
-      : item,
-  );
-}
-
-/** LangGraph gives the ids of messages that have none. */
-const withAnyId = (item: unknown) =>
-  Array.isArray(item) && item[0] === 'message' ? item.with(3, expect.any(String)) : item;
-
 const HI = { messages: [{ role: 'user', content: 'hi', id: 'hi' }] };
 
 describe.for(Object.entries(WITH_STATES))('a run started by %s', ([_, start]) => {
@@ -130,24 +64,6 @@ describe.for(Object.entries(WITH_STATES))('a run started by %s', ([_, start]) =>
 test.for(Object.entries(WITHOUT_STATES))('%s emits all events except the states', async ([_, start]) => {
   const withoutStates = async (by: Start) => essence(await started(by, 'delegates', HI), { states: false });
   expect(await withoutStates(start)).toEqual(await withoutStates(COMMAND));
-});
-
-test('a run started over A2A emits its messages as event streaming', async () => {
-  const contextId = await app.thread();
-  const params = { message: message('hi', { contextId }) };
-  await app.post('/a2a/chat', { jsonrpc: '2.0', id: 1, method: 'SendMessage', params });
-  expect(essence(await told(contextId))).toEqual([
-    ['running', '', 'chat'],
-    ['message', '', 'ai', expect.any(String), 'You said: hi'],
-    ['completed', '', 'chat'],
-  ]);
-});
-
-test('a run started over MCP emits its messages as event streaming', async () => {
-  const thread_id = await app.thread();
-  const call = { name: 'chat', arguments: HI, _meta: { thread_id } };
-  await askLegacy(app, 'tools/call', call);
-  expect(essence(await told(thread_id))).toEqual(essence(await started(COMMAND, 'chat', HI)).map(withAnyId));
 });
 
 test('tokens of a streaming run arrive one by one over event streaming', async () => {

@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StreamMode } from '../../src/schemas/stream-mode.ts';
-import { rpcTo } from '../support/a2a.ts';
 import { openApp } from '../support/app.ts';
+import { expectClean, expectNoSecret } from '../support/failure-texts.ts';
 import { type HttpClient, httpClient } from '../support/http-client.ts';
 import { FOLDER, LEFT, PASSWORD } from '../support/leaky-error.ts';
-import { askModern } from '../support/mcp-messages.ts';
 import { type Receiver, receiver, TO_RECEIVER } from '../support/receiver.ts';
 import { JSON_LINES, READABLE, writtenLine } from '../support/written-line.ts';
 
@@ -17,8 +16,7 @@ beforeAll(async () => {
   hook = await receiver();
   const folder = resolve(import.meta.dirname, '../fixtures/throws');
   const graphs = ['leaks', 'refuses', 'unmade'];
-  const doors = { openai: { enabled: true } };
-  server = await openApp({ graphs, folder, environment: TO_RECEIVER, http: doors });
+  server = await openApp({ graphs, folder, environment: TO_RECEIVER });
   http = httpClient((await server.app.listen()).url);
 });
 afterAll(async () => {
@@ -29,18 +27,6 @@ afterAll(async () => {
 
 const INPUT = { messages: [{ role: 'user', content: 'hello' }] };
 const RUN = { assistant_id: 'leaks', input: INPUT };
-
-/** `said` tells of the failure, and neither the password nor the place. */
-function expectClean(said: unknown): void {
-  const text = typeof said === 'string' ? said : JSON.stringify(said);
-  expect(text).toContain(LEFT);
-  expectNoSecret(text);
-}
-
-function expectNoSecret(text: string): void {
-  expect(text).not.toContain(PASSWORD);
-  expect(text).not.toContain(FOLDER);
-}
 
 describe('the error of a node is reported without secrets', () => {
   test('by a run, its thread, their states and their explanations', async () => {
@@ -118,19 +104,6 @@ describe('the error of a node is reported without secrets', () => {
     await server.post('/runs/wait', { ...RUN, webhook: `${hook.url}/told` });
     await hook.came(before + 1);
     expectClean(hook.received.at(-1)?.text);
-  });
-
-  /** The first of them reads the schemas of the graph, which takes long on a busy machine. */
-  test('by A2A, MCP and chat completions', async () => {
-    const message = { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text: 'hello' }] };
-    const rpc = rpcTo(server, 'leaks');
-    const { result } = await rpc('SendMessage', { message });
-    expectClean(result);
-    expectClean((await rpc('GetTask', { id: result.task.id })).result);
-    expectClean(await askModern(server, 'tools/call', { name: 'leaks', arguments: { messages: 'hello' } }));
-    const asked = { model: 'leaks', ...INPUT };
-    expectClean((await server.post('/v1/chat/completions', asked)).body);
-    expectClean((await server.post('/v1/chat/completions', { ...asked, stream: true })).text);
   });
 });
 

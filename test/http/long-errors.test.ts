@@ -1,12 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { rpcTo } from '../support/a2a.ts';
 import { openApp } from '../support/app.ts';
-import { askModern } from '../support/mcp-messages.ts';
+import { expectCut, MAX_ERROR_BYTES } from '../support/failure-texts.ts';
 import { type Receiver, receiver, TO_RECEIVER } from '../support/receiver.ts';
-
-const LIMIT = 16 * 1024;
 
 let server: Awaited<ReturnType<typeof openApp>>;
 let hook: Receiver;
@@ -20,15 +16,6 @@ afterAll(async () => {
   await hook[Symbol.asyncDispose]();
 });
 
-/** At most 16 KB of UTF-8, whole characters, and the length of all. */
-function expectCut(message: string, length: string): void {
-  expect(Buffer.byteLength(message)).toBeLessThanOrEqual(LIMIT);
-  expect(Buffer.byteLength(message)).toBeGreaterThan(LIMIT - 4);
-  expect(message.isWellFormed()).toBe(true);
-  expect(message).toMatch(/^Unable to read: /);
-  expect(message.endsWith(`… (cut, ${length} characters in all)`)).toBe(true);
-}
-
 test('a long error is truncated wherever it is reported', async () => {
   const input = { text: '😀'.repeat(500), times: 10_000 };
   const length = '10,000,016';
@@ -37,7 +24,7 @@ test('a long error is truncated wherever it is reported', async () => {
   const stream_mode = ['tasks', 'updates'];
   const { text } = await server.post(`${at}/runs/stream`, { ...run, stream_mode, stream_resumable: true });
 
-  expect(text.length).toBeLessThan(6 * LIMIT);
+  expect(text.length).toBeLessThan(6 * MAX_ERROR_BYTES);
   const told = [...text.matchAll(/^data: (.*"RangeError".*)\r$/gm)].map(([, data = '']) => JSON.parse(data));
   expect(told).toHaveLength(2);
   for (const { error, message = error.message } of told) expectCut(message, length);
@@ -51,17 +38,6 @@ test('a long error is truncated wherever it is reported', async () => {
   await hook.came(1);
   const [received] = hook.received;
   expectCut((received?.body['error'] as { message: string } | undefined)?.message ?? '', length);
-});
-
-/** The first of them reads the schemas of the graph, which takes long on a busy machine. */
-test('a long error is truncated for A2A and MCP', async () => {
-  const input = { text: 'x'.repeat(400_000) };
-  const length = '400,016';
-  const message = { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ data: input }] };
-  const { result } = await rpcTo(server, 'echoes')('SendMessage', { message });
-  expectCut(result.task.status.message.parts[0].text.replace('RangeError: ', ''), length);
-  const called = await askModern(server, 'tools/call', { name: 'echoes', arguments: input });
-  expectCut(called.result.content[0].text.replace('RangeError: ', ''), length);
 });
 
 /** Each takes minutes where one expression or loop is not linear, and nobody else is answered meanwhile. */

@@ -6,7 +6,8 @@ import { openApp } from '../support/app.ts';
 let app: Awaited<ReturnType<typeof openApp>>;
 let port: number;
 beforeAll(async () => {
-  app = await openApp({ graphs: ['echo', 'weather'] });
+  const LANGGRAPH_UI = '{"weather": "./weather-ui.tsx"}';
+  app = await openApp({ graphs: ['echo', 'weather'], environment: { LANGGRAPH_UI } });
   ({ port } = await app.app.listen());
 });
 afterAll(() => app[Symbol.asyncDispose]());

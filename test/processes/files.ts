@@ -12,7 +12,7 @@ export const FILES = [
   'http/strict-resume',
   'http/taken-away',
   'http/supersteps',
-  'http/human-review',
+  'extensions/protocols/human-review',
   'http/many-runs',
   'http/run-identity',
   'http/run-markers',

@@ -6,9 +6,10 @@ import { data } from '../../../src/extensions/a2a/data.ts';
 import { a2aPushRepository } from '../../../src/extensions/a2a/storage/push-configs.ts';
 import { type A2aTaskRow, a2aTaskRepository } from '../../../src/extensions/a2a/storage/tasks.ts';
 import { runEventRepository } from '../../../src/storage/runs/events.ts';
-import { describeEachStorage } from '../../support/databases.ts';
+import { describeEachStorage, describeEncrypted } from '../../support/databases.ts';
 import { explaining } from '../../support/query-plans.ts';
 import { AGENT, AT, COMPLETED, MESSAGE, taskStory, WAITING } from '../../support/stored-tasks.ts';
+import { tamper } from '../../support/tampered-rows.ts';
 
 const MANY: DialectSql = {
   sqlite: raw(`json_each('[${Array.from({ length: 2000 }, (_, i) => i).join()}]') i`),
@@ -195,5 +196,19 @@ describeEachStorage('tasks of A2A', (open) => {
     expect(await tasks.lastCheckpoint(thread_id, [task_id])).toBeUndefined();
     await db.run(sql`delete from threads where thread_id = ${thread_id}`);
     expect(await tasks.turns(task_id)).toEqual([]);
+  });
+});
+
+describeEncrypted('tasks of A2A that cannot be decrypted', (open) => {
+  test('do not delay others', async () => {
+    await using db = await open();
+    const { tasks, add, set } = taskStory(db);
+    const ids = [await add(), await add(), await add()].toSorted() as [string, string, string];
+    for (const id of ids) await set(id, 'success');
+    await tamper(db, 'a2a_tasks.artifacts', 'task_id', ids[0]);
+
+    const page = await tasks.unfinalized(undefined, 1);
+    expect(page.map(({ task_id }) => task_id)).toEqual([ids[1]]);
+    expect(await tasks.unfinalized(ids[1], 10)).toMatchObject([{ task_id: ids[2] }]);
   });
 });

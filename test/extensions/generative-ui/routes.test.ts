@@ -97,6 +97,15 @@ test('files of a UI need no key, but requesting a component does', async () => {
   expect(script.headers['cross-origin-resource-policy']).toBe('cross-origin');
 });
 
+test('frames without an origin get the files of a UI, and nothing else but those of Studio', async () => {
+  await using http = await served();
+  const status = async (path: string) => (await http.app.get(path, { origin: 'null' })).status;
+  expect(await status('/ui/agent/entrypoint.js')).toBe(200);
+  expect(await status('/studio/assets/none.js')).toBe(404);
+  expect(await status('/studio/component-frame.html')).toBe(403);
+  expect(await status('/info')).toBe(403);
+});
+
 test('only the files of a UI bundle are served', async () => {
   await using http = await served();
   const addresses = [
@@ -145,7 +154,8 @@ test('errors of UI requests name the way out', async () => {
 });
 
 test('UI routes are 404 without a UI, or if disabled', async () => {
-  await using none = await openApp({ graphs: ['sleeper'] });
+  const environment = { LANGGRAPH_UI: '{"weather": "./weather-ui.tsx"}' };
+  await using none = await openApp({ graphs: ['sleeper'], environment });
   expect((await none.post('/ui/sleeper', { name: 'x' })).body).toEqual({
     detail: naming('sleeper', 'weather'),
   });

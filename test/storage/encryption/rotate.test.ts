@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
@@ -7,7 +6,6 @@ import type { Encryptor } from '../../../src/db/encryption/cipher.ts';
 import { openPostgres } from '../../../src/db/engines/postgres.ts';
 import { openSqlite } from '../../../src/db/engines/sqlite.ts';
 import { raw } from '../../../src/db/sql.ts';
-import { deploymentStorage } from '../../../src/extensions/deployments/storage/all-repositories.ts';
 import { openKeyRotation } from '../../../src/storage/storage.ts';
 import { TEST_KEY, testSealer } from '../../support/encryption.ts';
 import { naming } from '../../support/naming.ts';
@@ -101,26 +99,6 @@ describeEachPlace('a database whose key changes', (place) => {
     await within(url, testSealer(), (storage) => remember(storage, 1));
     expect(await rotated(url, testSealer())).toMatchObject({ rows: 0 });
     expect(await rotated(url, testSealer(), true)).toMatchObject({ tables: { thread_values: 1 } });
-  });
-
-  test('is re-encrypted completely although some rows have no encrypted value', async () => {
-    const url = await place();
-    await within(url, testSealer(), async (storage) => {
-      const { deployments, repositoryAccess } = deploymentStorage(storage.database.db);
-      const deployment_id = randomUUID();
-      const configs = { source_config: {}, source_revision_config: {} };
-      await deployments.insert(
-        { deployment_id, name: 'without-secrets', source: 'github', ...configs },
-        [],
-        undefined,
-      );
-      await repositoryAccess.deleteToken(deployment_id);
-      await remember(storage, 1);
-    });
-    const { tables, unreadable } = await rotated(url, testSealer(), true);
-    expect(unreadable).toEqual([]);
-    expect(tables).toMatchObject({ thread_values: 1 });
-    expect(tables).not.toHaveProperty('deployment_repositories');
   });
 });
 

@@ -1,20 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Db } from '../../../src/db/db.ts';
-import { raw, sql } from '../../../src/db/sql.ts';
+import { sql } from '../../../src/db/sql.ts';
 import { cronServer, settableClock } from '../../support/crons.ts';
 import { describeEncrypted } from '../../support/databases.ts';
 import { dispatching } from '../../support/dispatching.ts';
 import { naming } from '../../support/naming.ts';
 import { receiver } from '../../support/receiver.ts';
-import { taskStory } from '../../support/stored-tasks.ts';
-
-/** Puts a value into a column that was sealed for another. */
-async function tamper(db: Db, column: `${string}.${string}`, key: string, id: string): Promise<void> {
-  const [table, name] = column.split('.') as [string, string];
-  const other = db.cipher.encryptText('another.column', 'x');
-  const value = column === 'webhook_outbox.body' ? other : `"${other}"`;
-  await db.run(sql`update ${raw(table)} set ${raw(name)} = ${value} where ${raw(key)} = ${id}`);
-}
+import { tamper } from '../../support/tampered-rows.ts';
 
 describeEncrypted('undecryptable work does not delay other work:', (open) => {
   test('a webhook is retried later, and its delivery has the reason', async () => {
@@ -54,17 +45,5 @@ describeEncrypted('undecryptable work does not delay other work:', (open) => {
     ]);
     await server.ticks.recalculateDates();
     expect(await server.ticks.nextDue()).toBe('2026-06-01T14:00:00.000Z');
-  });
-
-  test('an A2A task is skipped', async () => {
-    await using db = await open();
-    const { tasks, add, set } = taskStory(db);
-    const ids = [await add(), await add(), await add()].toSorted() as [string, string, string];
-    for (const id of ids) await set(id, 'success');
-    await tamper(db, 'a2a_tasks.artifacts', 'task_id', ids[0]);
-
-    const page = await tasks.unfinalized(undefined, 1);
-    expect(page.map(({ task_id }) => task_id)).toEqual([ids[1]]);
-    expect(await tasks.unfinalized(ids[1], 10)).toMatchObject([{ task_id: ids[2] }]);
   });
 });

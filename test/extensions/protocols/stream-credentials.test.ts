@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { UNRESTRICTED } from '../../src/auth/actor.ts';
-import { Forbidden, Unauthorized, Unavailable } from '../../src/core/errors.ts';
-import { mcpPlugin } from '../../src/extensions/mcp/http/routes.ts';
-import { openAiRoutes } from '../../src/extensions/openai/routes.ts';
-import { routesOver } from '../support/a2a.ts';
-import { type BareServer, bareServer } from '../support/bare-server.ts';
-import { naming } from '../support/naming.ts';
+import { UNRESTRICTED } from '../../../src/auth/actor.ts';
+import { Forbidden, Unauthorized, Unavailable } from '../../../src/core/errors.ts';
+import { mcpPlugin } from '../../../src/extensions/mcp/http/routes.ts';
+import { openAiRoutes } from '../../../src/extensions/openai/routes.ts';
+import { routesOver } from '../../support/a2a.ts';
+import { type BareServer, bareServer } from '../../support/bare-server.ts';
+import { naming } from '../../support/naming.ts';
 
 const REVOKED = new Unauthorized('This API key was revoked');
 const EVENTS = `/threads/${randomUUID()}/stream`;

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { message, readTypes, rpcTo } from '../support/a2a.ts';
-import { openApp } from '../support/app.ts';
-import { askLegacy, askModern } from '../support/mcp-messages.ts';
+import { message, readTypes, rpcTo } from '../../support/a2a.ts';
+import { openApp } from '../../support/app.ts';
+import { askLegacy, askModern } from '../../support/mcp-messages.ts';
 
-const folder = resolve(import.meta.dirname, '../fixtures/auth');
+const folder = resolve(import.meta.dirname, '../../fixtures/auth');
 const ALICE = { authorization: 'Bearer alice-token' };
 const BOB = { authorization: 'Bearer bob-token' };
 const GRAPH = 'chat-question';

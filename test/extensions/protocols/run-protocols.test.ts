@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { message, rpcTo } from '../support/a2a.ts';
-import { openApp } from '../support/app.ts';
-import { type Answer, type Place, RUN_DOORS, type RunDoor } from '../support/run-protocols.ts';
+import { message, rpcTo } from '../../support/a2a.ts';
+import { openApp } from '../../support/app.ts';
+import { type Answer, type Place, RUN_DOORS, type RunDoor } from '../../support/run-protocols.ts';
 
 type Headers = Record<string, string>;
 type Server = Place['server'];
 
-const folder = resolve(import.meta.dirname, '../fixtures/auth');
+const folder = resolve(import.meta.dirname, '../../fixtures/auth');
 const as = (token: string): Headers => ({ authorization: `Bearer ${token}` });
 const OPERATOR = { 'x-api-key': 'operator' };
 const MARK = 'only-for-its-owner';

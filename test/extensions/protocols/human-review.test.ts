@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { rpcTo } from '../support/a2a.ts';
-import { senderTo } from '../support/a2a-calls.ts';
-import { openApp } from '../support/app.ts';
-import { askModern } from '../support/mcp-messages.ts';
-import { naming } from '../support/naming.ts';
-import { type Project, project } from '../support/project.ts';
+import { rpcTo } from '../../support/a2a.ts';
+import { senderTo } from '../../support/a2a-calls.ts';
+import { openApp } from '../../support/app.ts';
+import { askModern } from '../../support/mcp-messages.ts';
+import { naming } from '../../support/naming.ts';
+import { type Project, project } from '../../support/project.ts';
 
-const MODEL = resolve(import.meta.dirname, '../../examples/assistant/scripted-model.ts');
+const MODEL = resolve(import.meta.dirname, '../../../examples/assistant/scripted-model.ts');
 
 /** An agent as the documentation of LangChain makes it, whose model calls two tools, one of them after a review. */
 const AGENT = `

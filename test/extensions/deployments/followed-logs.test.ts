@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { ControlPlane } from '../../src/extensions/deployments/commands/client/control-plane.ts';
-import { printLog } from '../../src/extensions/deployments/commands/client/follow.ts';
-import type { LogSearch } from '../../src/extensions/deployments/schemas/deployments.ts';
+import type { ControlPlane } from '../../../src/extensions/deployments/commands/client/control-plane.ts';
+import { printLog } from '../../../src/extensions/deployments/commands/client/follow.ts';
+import type { LogSearch } from '../../../src/extensions/deployments/schemas/deployments.ts';
 
 const line = (number: number) => ({
   id: String(number),

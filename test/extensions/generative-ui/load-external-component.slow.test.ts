@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { hasBrowser, openBrowser, servePage } from '../support/browser.ts';
-import { startServer } from '../support/server.ts';
+import { hasBrowser, openBrowser, servePage } from '../../support/browser.ts';
+import { startServer } from '../../support/server.ts';
 
 describe.runIf(hasBrowser)('LoadExternalComponent in a browser (needs Debian package chromium)', () => {
   test("a component sent by a graph renders in the page with the page's React", async () => {
-    await using server = await startServer();
+    await using server = await startServer({ env: { LANGGRAPH_UI: '{"weather":"./weather-ui.tsx"}' } });
     await using pages = await servePage('ui-page.tsx');
     await using browser = await openBrowser();
     const page = await pages.open(browser, { server: server.url, assistant: 'weather' });

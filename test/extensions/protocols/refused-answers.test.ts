@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { message, readTypes, rpcTo } from '../support/a2a.ts';
-import { openApp } from '../support/app.ts';
-import { askLegacy, askModern } from '../support/mcp-messages.ts';
+import { message, readTypes, rpcTo } from '../../support/a2a.ts';
+import { openApp } from '../../support/app.ts';
+import { askLegacy, askModern } from '../../support/mcp-messages.ts';
 
 const GRAPH = 'chat-checked';
 const UNKNOWN = 'f'.repeat(32);
