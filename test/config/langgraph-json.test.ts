@@ -49,10 +49,10 @@ test.each([
 test('custom routes are configured as in the official server', async () => {
   const { config, warnings } = await loadJson({
     graphs: GRAPHS,
-    http: { app: './app.ts:app', disable_mcp: true, configurable_headers: { include: ['x-*'] } },
+    http: { app: './app.ts:app', disable_store: true, configurable_headers: { include: ['x-*'] } },
   });
 
-  expect(config.http).toMatchObject({ disable_mcp: true });
+  expect(config.http).toMatchObject({ disable_store: true });
   expect(config.http.configurable_headers).toEqual({ includes: ['x-*'], excludes: [] });
   expect(warnings).toEqual([]);
 });

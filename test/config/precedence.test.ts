@@ -74,14 +74,14 @@ test('if two variables set one key, the more specific one wins', async () => {
 });
 
 test('a JSON variable replaces its block and a variable inside the block still wins', async () => {
-  const { config } = await load(`${GRAPHS}http: { disable_mcp: true, cors: { max_age: 5 } }`, {
+  const { config } = await load(`${GRAPHS}http: { disable_webhooks: true, cors: { max_age: 5 } }`, {
     environment: {
       LANGGRAPH_HTTP: '{"disable_store":true,"cors":{"max_age":7}}',
       CORS_ALLOW_ORIGINS: 'http://a, http://b',
     },
   });
 
-  expect(config.http).toMatchObject({ disable_store: true, disable_mcp: false });
+  expect(config.http).toMatchObject({ disable_store: true, disable_webhooks: false });
   expect(config.http.cors).toMatchObject({ max_age: 7, allow_origins: ['http://a', 'http://b'] });
 });
 
@@ -128,12 +128,12 @@ test('the configuration is deeply frozen', async () => {
 });
 
 test('sizes, log levels and flags accept common spellings', async () => {
-  const { config } = await load(`${GRAPHS}server: { body_limit: 2mb }\nhttp: { disable_mcp: "yes" }`, {
+  const { config } = await load(`${GRAPHS}server: { body_limit: 2mb }\nhttp: { disable_webhooks: "yes" }`, {
     environment: { LOG_LEVEL: 'WARNING', LOG_JSON: 'true' },
   });
 
   expect(config.server.body_limit).toBe(2_097_152);
-  expect(config.http).toMatchObject({ disable_mcp: true });
+  expect(config.http).toMatchObject({ disable_webhooks: true });
   expect(config.log).toEqual({ level: 'warn', json: true });
 });
 
