@@ -21,7 +21,6 @@ const API = [
   'thrown-values',
   'long-errors',
   'unstorable-values',
-  'user-spans',
   // Streams
   'run-streams',
   'joined-streams',
@@ -49,6 +48,7 @@ const API = [
 const OTHERS = [
   'extensions/a2a/streams',
   'extensions/protocols/human-review',
+  'extensions/tracing/user-spans',
   'extensions/usage/budget-interrupts',
   'extensions/usage/budgets',
   'extensions/usage/report',

@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
-import { naming } from '../support/naming.ts';
 import { until } from '../support/until.ts';
-
-const JSON_TYPE = { 'content-type': 'application/json' };
 
 let http: Awaited<ReturnType<typeof openApp>>;
 let url: string;
@@ -72,13 +69,4 @@ test.for(joins)('%s: a read-only client that disconnects cancels no run', async 
   const path = pathOf({ thread_id, run_id });
   const refused = await server.get(`${path}?cancel_on_disconnect=1`, reader);
   expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('scope \\"run\\"')]);
-});
-
-test('a client that disconnects before an MCP response begins causes no error in the log', async () => {
-  http.app.server.server.once('request', ({ socket }) => setImmediate(() => socket.destroy()));
-  const list = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
-  await expect(fetch(`${url}/mcp/`, { method: 'POST', body: list, headers: JSON_TYPE })).rejects.toThrow();
-  const told = () => http.log.find(({ fields }) => fields['path'] === '/mcp/');
-  await until('the request has ended', () => told() !== undefined);
-  expect(told()).toMatchObject({ level: 'info', message: naming('disconnected') });
 });

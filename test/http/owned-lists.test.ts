@@ -101,12 +101,6 @@ describe('the owner of a row', () => {
     expect([others.status, sizeOf(others.body)]).toEqual([200, 0]);
   });
 
-  test('is the only user who finds it in reports of usage', async () => {
-    const usage = async (headers: Headers) => (await server.get('/usage?by=user', headers)).body.groups;
-    expect(await usage(ALICE)).toMatchObject([{ user: 'alice', calls: 1 }]);
-    expect(await usage(BOB)).toEqual([]);
-  });
-
   test.each(PARTS)('is the only user who reads %s', async (_name, url) => {
     const [own, others] = [await server.get(url(alices), ALICE), await server.get(url(alices), BOB)];
     expect([own.status, /^(\[\]|\{\})?$/.test(own.text)]).toEqual([200, false]);

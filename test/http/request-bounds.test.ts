@@ -1,37 +1,9 @@
-import type { RouteOptions } from 'fastify';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { METHOD_PARAMS } from '../../src/schemas/event-streaming.ts';
 import { openApp } from '../support/app.ts';
-import { declaredRoutes } from '../support/declared-routes.ts';
 import { naming } from '../support/naming.ts';
 import { unboundedPlaces } from '../support/unbounded-schemas.ts';
-
-const EVERYTHING = {
-  graphs: ['echo'],
-  environment: {
-    LANGGRAPH_HTTP: '{"openai":{"enabled":true}}',
-    AGENT_SERVER_API_KEYS: 'operator',
-    AGENT_SERVER_DEPLOYMENTS: 'true',
-  },
-};
-
-/** Contents of messages go to the graph as they are: only the body limit bounds them. */
-const FREE = /^POST \/v1\/chat\/completions body\.messages\[\]\.content: text$/;
-
-function requestSchemas({ method, url, schema }: RouteOptions): [place: string, schema: unknown][] {
-  return (['params', 'querystring', 'body'] as const).flatMap((part) =>
-    schema?.[part] === undefined ? [] : [[`${method} ${url} ${part}`, schema[part]]],
-  );
-}
-
-test('every text, list and map of a request has a maximum', async () => {
-  const routes = await declaredRoutes(() => openApp(EVERYTHING));
-  const schemas = routes.filter(({ method }) => method !== 'HEAD').flatMap(requestSchemas);
-  expect(schemas.length).toBeGreaterThan(100);
-  const places = schemas.flatMap(([place, schema]) => unboundedPlaces(schema, place));
-  expect(places.filter((place) => !FREE.test(place))).toEqual([]);
-});
 
 test('every text, list and map of an event streaming command has a maximum', () => {
   const places = Object.entries(METHOD_PARAMS).flatMap(([method, schema]) => unboundedPlaces(schema, method));

@@ -4,6 +4,8 @@ import { join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const COPIED = ['src', 'bin', 'package.json'];
+/** What Vitest needs besides. */
+const TESTS = ['test', 'vitest.config.ts'];
 
 /** The server in a folder of its own, to be changed there. */
 export interface CopiedSources extends AsyncDisposable {
@@ -11,13 +13,14 @@ export interface CopiedSources extends AsyncDisposable {
   readonly program: string;
 }
 
-export async function copySources(): Promise<CopiedSources> {
+export async function copySources({ tests = false } = {}): Promise<CopiedSources> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-sources-'));
-  const own = new Set([...COPIED, 'test', '.git']);
+  const copied = tests ? [...COPIED, ...TESTS] : COPIED;
+  const own = new Set([...copied, 'test', '.git']);
   for (const name of await readdir(ROOT)) {
     if (!own.has(name)) await symlink(join(ROOT, name), join(folder, name));
   }
-  for (const name of COPIED) await cp(join(ROOT, name), join(folder, name), { recursive: true });
+  for (const name of copied) await cp(join(ROOT, name), join(folder, name), { recursive: true });
   return {
     folder,
     program: join(folder, 'bin/agent-server.mjs'),

@@ -146,3 +146,19 @@ test('an A2A card has the URLs of the configuration', async () => {
   expect(body.supportedInterfaces[0].url).toMatch(/^https:\/\/agents\.example\.com\/a2a\//);
   expect(body.documentationUrl).toBe('https://agents.example.com/docs');
 });
+
+test('the URL of a card is that of X-Forwarded headers if they are trusted and valid', async () => {
+  const environment = { AGENT_SERVER_API_KEYS: 'sesame', AGENT_SERVER_TRUST_PROXY: '10.0.0.0/8' };
+  await using served = await openApp({ folder, graphs: ['zod-state'], environment });
+  const urlFor = async (remoteAddress: string, forwarded: string) => {
+    const headers = {
+      ...{ 'x-api-key': 'sesame', host: '127.0.0.1:8123' },
+      ...{ 'x-forwarded-proto': 'https', 'x-forwarded-host': forwarded },
+    };
+    const url = '/.well-known/agent-card.json';
+    return (await served.app.server.inject({ url, remoteAddress, headers })).json().url;
+  };
+  expect(await urlFor('10.1.2.3', 'agents.example.com')).toMatch(/^https:\/\/agents\.example\.com\/a2a/);
+  expect(await urlFor('203.0.113.7', 'agents.example.com')).toMatch(/^http:\/\/127\.0\.0\.1:8123\/a2a/);
+  expect(await urlFor('10.1.2.3', 'evil"><script>')).not.toContain('evil');
+});

@@ -1,9 +1,37 @@
+import type { RouteOptions } from 'fastify';
 import { expect, test } from 'vitest';
 import { A2aParams } from '../../../src/extensions/a2a/schemas.ts';
 import { McpBatchBounds, McpBounds } from '../../../src/extensions/mcp/schemas.ts';
 import { openApp } from '../../support/app.ts';
+import { declaredRoutes } from '../../support/declared-routes.ts';
 import { naming } from '../../support/naming.ts';
 import { unboundedPlaces } from '../../support/unbounded-schemas.ts';
+
+const EVERYTHING = {
+  graphs: ['echo'],
+  environment: {
+    LANGGRAPH_HTTP: '{"openai":{"enabled":true}}',
+    AGENT_SERVER_API_KEYS: 'operator',
+    AGENT_SERVER_DEPLOYMENTS: 'true',
+  },
+};
+
+/** Contents of messages go to the graph as they are: only the body limit bounds them. */
+const FREE = /^POST \/v1\/chat\/completions body\.messages\[\]\.content: text$/;
+
+function requestSchemas({ method, url, schema }: RouteOptions): [place: string, schema: unknown][] {
+  return (['params', 'querystring', 'body'] as const).flatMap((part) =>
+    schema?.[part] === undefined ? [] : [[`${method} ${url} ${part}`, schema[part]]],
+  );
+}
+
+test('every text, list and map of a request has a maximum', async () => {
+  const routes = await declaredRoutes(() => openApp(EVERYTHING));
+  const schemas = routes.filter(({ method }) => method !== 'HEAD').flatMap(requestSchemas);
+  expect(schemas.length).toBeGreaterThan(120);
+  const places = schemas.flatMap(([place, schema]) => unboundedPlaces(schema, place));
+  expect(places.filter((place) => !FREE.test(place))).toEqual([]);
+});
 
 test.each([
   ['an A2A request', A2aParams],

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
-import type { RunSteps } from '../../src/schemas/steps.ts';
-import { openApp } from '../support/app.ts';
-import { collector } from '../support/collector.ts';
+import type { RunSteps } from '../../../src/schemas/steps.ts';
+import { openApp } from '../../support/app.ts';
+import { collector } from '../../support/collector.ts';
 
-const folder = resolve(import.meta.dirname, '../fixtures/user-spans');
+const folder = resolve(import.meta.dirname, '../../fixtures/user-spans');
 const sink = await collector();
 afterAll(() => sink[Symbol.asyncDispose]());
 afterEach(() => vi.unstubAllEnvs());
