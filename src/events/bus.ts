@@ -98,7 +98,7 @@ export interface LocalListeners extends Omit<EventBus, 'updated' | 'poll_rate'> 
 
 /** Publishes that a log grew, or ended, without an `EventWriter`: to who follows the run, and to who follows its thread. */
 export function logUpdated(
-  bus: Pick<EventBus, 'updated'>,
+  bus: EventBus,
   { run_id, thread_id }: { readonly run_id: string; readonly thread_id: string },
 ): void {
   bus.updated(run_id);

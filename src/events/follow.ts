@@ -13,7 +13,7 @@ export interface FollowSources {
   readonly live: LiveRuns;
   readonly log: RunEventRepository;
   /** The log without shared reads: the first read of a follower is prompted by no notification, which others have too. */
-  readonly unsharedLog: Pick<RunEventRepository, 'readAfter'>;
+  readonly unsharedLog: RunEventRepository;
   readonly bus: EventBus;
   /** Shared by all followers of this process. */
   readonly poll: Pick<SafetyPoll, 'wait'>;

@@ -34,19 +34,14 @@ interface Waiter extends Position {
 export class SafetyPoll {
   readonly #ends: LogEnds;
   readonly #live: LiveRuns;
-  readonly #bus: Pick<EventBus, 'poll_rate'>;
+  readonly #bus: EventBus;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #waiters = new Set<Waiter>();
   #pollTimer: Timer | undefined;
   /** When the first of the polls failed that have failed in a row, monotonic ms; `undefined` if the last one did not. */
   #failing_since: number | undefined;
 
-  constructor(
-    ends: LogEnds,
-    live: LiveRuns,
-    bus: Pick<EventBus, 'poll_rate'>,
-    clock: Pick<Clock, 'monotonic'> = systemClock,
-  ) {
+  constructor(ends: LogEnds, live: LiveRuns, bus: EventBus, clock: Pick<Clock, 'monotonic'> = systemClock) {
     this.#ends = ends;
     this.#live = live;
     this.#bus = bus;

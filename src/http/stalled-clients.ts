@@ -7,7 +7,7 @@ import { every } from '../core/timers.ts';
 const STALLED_MS = 60_000;
 
 interface StalledOptions {
-  readonly logger: Pick<Logger, 'warn'>;
+  readonly logger: Logger;
   readonly stalled_ms?: number;
 }
 

@@ -17,7 +17,7 @@ export interface ChangeDeps {
   readonly bus: EventBus;
   /** Returns the ids of those rows that exist and are visible. */
   readonly visibleIds: (kind: OwnedKind, ids: readonly string[], visibility: Visibility) => Promise<string[]>;
-  readonly storeItems: Pick<StoreItemRepository, 'visible'>;
+  readonly storeItems: StoreItemRepository;
   readonly longTermStore: Pick<LongTermStore, 'onChanged'>;
 }
 

@@ -13,10 +13,10 @@ import type { ApiKey, ApiKeyRepository } from '../storage/access/api-keys.ts';
 const DAY_MS = 24 * 60 * 60_000;
 
 export interface KeyDeps {
-  readonly apiKeys: Pick<ApiKeyRepository, 'insert' | 'list' | 'revoke'>;
+  readonly apiKeys: ApiKeyRepository;
   /** Keys cached in this process; a revoked key is evicted at once. */
   readonly ring: Pick<KeyRing, 'forget'>;
-  readonly bus: Pick<EventBus, 'emit'>;
+  readonly bus: EventBus;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;

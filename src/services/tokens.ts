@@ -8,7 +8,7 @@ import type { AssistantService } from './assistants/assistants.ts';
 
 export interface TokenDeps {
   readonly tokens: BrowserTokens;
-  readonly assistants: Pick<AssistantService, 'resolve'>;
+  readonly assistants: AssistantService;
   readonly clock: Clock;
 }
 

@@ -94,8 +94,8 @@ export function leaseGuard({
   logger,
 }: {
   lease: WorkerLease;
-  runs: Pick<RunWorker, 'leaseEnded' | 'reconcileLeases' | 'mayHoldLeases' | 'active'>;
-  dispatcher?: Pick<WebhookDispatcher, 'leaseEnded'> | undefined;
+  runs: RunWorker;
+  dispatcher?: WebhookDispatcher | undefined;
   lease_ms: number;
   logger: Logger;
 }) {

@@ -67,7 +67,7 @@ export function threadExpiryLoop({
   rules,
   logger,
 }: {
-  threads: Pick<ThreadRepository, 'expire'>;
+  threads: ThreadRepository;
   rules: ThreadExpiryRules;
   logger: Logger;
 }): Loop {
@@ -104,7 +104,7 @@ export function storeExpiryLoop({
   interval_ms,
   logger,
 }: {
-  items: Pick<StoreItemRepository, 'expire'>;
+  items: StoreItemRepository;
   /** Sweep interval. */
   interval_ms: number;
   logger: Logger;

@@ -13,8 +13,8 @@ const GRACE_BEATS = 2;
 const DELETION_MS = 300_000;
 
 export interface ReaperDeps {
-  readonly queue: Pick<RunQueue, 'reap' | 'deleteExpiredWorkers'>;
-  readonly outbox: Pick<WebhookOutbox, 'releaseLost'>;
+  readonly queue: RunQueue;
+  readonly outbox: WebhookOutbox;
   readonly bus: EventBus;
   readonly rules: ReapRules;
   /** Heartbeat interval of workers, ms; dead ones are looked for as often. */

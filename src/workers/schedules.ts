@@ -18,7 +18,7 @@ export function cronLoop({
   logger,
 }: {
   ticks: CronTicks;
-  bus: Pick<EventBus, 'poll_rate'>;
+  bus: EventBus;
   clock: Clock;
   logger: Logger;
 }): Loop {
@@ -49,7 +49,7 @@ export function delayedRunsLoop({
   bus,
   logger,
 }: {
-  queue: Pick<RunQueue, 'promoteDue' | 'nextDue'>;
+  queue: RunQueue;
   bus: EventBus;
   logger: Logger;
 }): Loop {

@@ -13,6 +13,7 @@ import { reaperTick } from '../../src/workers/reaper.ts';
 import { describePostgresServer } from '../support/databases.ts';
 import { executingWorker } from '../support/executing-worker.ts';
 import { executing, followedThread, textOf } from '../support/followed-threads.ts';
+import { partsOf } from '../support/parts-of.ts';
 import { busOf } from '../support/postgres-bus.ts';
 import { FAILURE_RULES } from '../support/queued-runs.ts';
 import { scriptedGraph } from '../support/scripted-graph.ts';
@@ -126,7 +127,7 @@ describePostgresServer('a follower of a thread in another process is notified', 
     // Its worker never had a lease.
     const tick = reaperTick({
       queue,
-      outbox: { releaseLost: async () => 0 },
+      outbox: partsOf({ releaseLost: async () => 0 }),
       bus: buses.here,
       rules: { ...FAILURE_RULES, max_attempts: 1, worker_id: randomUUID(), backoff_ms: 0 },
       heartbeat_ms: 5000,

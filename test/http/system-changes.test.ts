@@ -4,6 +4,7 @@ import { systemActor } from '../../src/auth/actor.ts';
 import { memoryBus } from '../../src/events/bus.ts';
 import { changeService } from '../../src/services/changes.ts';
 import { openApp } from '../support/app.ts';
+import { partsOf } from '../support/parts-of.ts';
 import { postgresSchema, TEST_POSTGRES_URI } from '../support/postgres-schema.ts';
 import { startServer } from '../support/server.ts';
 import { watchChanges } from '../support/watched-changes.ts';
@@ -42,7 +43,7 @@ test('continuous changes are sent in at most four events a second, without losin
       bus,
       longTermStore,
       visibleIds: nothing,
-      storeItems: { visible: nothing },
+      storeItems: partsOf({ visible: nothing }),
     });
     const told: string[][] = [];
     const frames = await service.follow(systemActor('a request'), end.signal);

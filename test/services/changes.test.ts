@@ -5,6 +5,7 @@ import { memoryBus } from '../../src/events/bus.ts';
 import type { Frame } from '../../src/events/frame.ts';
 import type { StoreItem } from '../../src/schemas/store.ts';
 import { changeService } from '../../src/services/changes.ts';
+import { partsOf } from '../support/parts-of.ts';
 
 const ME = systemActor('test');
 const JANE: Actor = { ...ME, rules: [() => ({ metadata: { contains: { owner: 'jane' } } })] };
@@ -20,10 +21,10 @@ async function story(actor: Actor = ME) {
       asked.push(ids.length);
       return ids.filter((id) => id.startsWith('jane'));
     },
-    storeItems: {
+    storeItems: partsOf({
       visible: async (items, { namespace_prefix }) =>
         items.filter(({ namespace }) => namespace[0] === (namespace_prefix[0] ?? 'jane')),
-    },
+    }),
     longTermStore: { onChanged: (listener) => void put.push(listener) },
   });
   const end = new AbortController();

@@ -4,13 +4,18 @@ import { systemClock } from '../../src/core/clock.ts';
 import type { Frame } from '../../src/events/frame.ts';
 import type { Run } from '../../src/schemas/runs.ts';
 import { translator } from '../../src/services/event-streaming/protocol-events.ts';
+import { partsOf } from '../support/parts-of.ts';
 
 const run_id = randomUUID();
 const log = { readAfter: async () => ({ frames: [], isLast: true }), lastSeq: async () => 0 };
 
 /** What clients of event streaming are told of a run's frames, whose numbers on the thread begin after 10. */
 async function told(frames: readonly Omit<Frame, 'seq'>[]) {
-  const translate = translator({ runs: { get: async () => undefined }, log, clock: systemClock });
+  const translate = translator({
+    runs: partsOf({ get: async () => undefined }),
+    log: partsOf(log),
+    clock: systemClock,
+  });
   const events = [];
   for (const [index, frame] of frames.entries()) {
     const seq = index + 1;
@@ -45,7 +50,11 @@ test('a run whose first attempt logged nothing starts with the events of the nex
 });
 
 test('a named custom event is sent unchanged on its own channel', async () => {
-  const translate = translator({ runs: { get: async () => undefined }, log, clock: systemClock });
+  const translate = translator({
+    runs: partsOf({ get: async () => undefined }),
+    log: partsOf(log),
+    clock: systemClock,
+  });
   const sent = async (seq: number, data: object) => {
     const frame = { seq, event: 'custom', data: JSON.stringify(data) };
     const [event] = await translate({ seq, run_id, frame });
@@ -82,8 +91,8 @@ test('states of a continued run have the current time, so that clients do not dr
   };
   const now = Date.parse('2026-01-02T00:00:00.000Z');
   const translate = translator({
-    runs: { get: async () => run as unknown as Run },
-    log,
+    runs: partsOf({ get: async () => run as unknown as Run }),
+    log: partsOf(log),
     clock: { now: () => now, monotonic: () => 0 },
   });
   const [event] = await translate({ seq: 12, run_id, frame: { seq: 2, ...values(1) } });

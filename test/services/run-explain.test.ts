@@ -10,6 +10,7 @@ import { runRepository } from '../../src/storage/runs/runs.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { naming } from '../support/naming.ts';
+import { partsOf } from '../support/parts-of.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
 
 const actor = systemActor('test');
@@ -31,7 +32,7 @@ function story(db: Db, hosts: readonly GraphHost[] = [], options: QueueOptions =
     clock: systemClock,
     max_attempts: 3,
     worker_id: WORKER.worker_id,
-    graphs: { hosts: () => hosts },
+    graphs: partsOf({ hosts: () => hosts }),
     stepsNow: async () => undefined,
   });
   const take = () => parts.queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });

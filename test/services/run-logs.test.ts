@@ -6,6 +6,7 @@ import { LiveRuns } from '../../src/events/writer.ts';
 import type { RunLogLine } from '../../src/schemas/run-logs.ts';
 import { runLogService } from '../../src/services/runs/run-logs.ts';
 import { END_EVENT } from '../../src/storage/runs/events.ts';
+import { partsOf } from '../support/parts-of.ts';
 
 const run_id = '019c7a4e-8d52-7c31-9d6e-5b2f8a1c4e70';
 
@@ -20,14 +21,14 @@ function openRun(stored: RunLogLine[]) {
   const service = runLogService({
     bus,
     live,
-    runs: { get: async () => (state.exists ? { status: 'running' } : undefined) as never },
-    runLogs: {
+    runs: partsOf({ get: async () => (state.exists ? { status: 'running' } : undefined) as never }),
+    runLogs: partsOf({
       read: async (_run, after = 0, limit) => {
         const lines = stored.filter(({ seq }) => seq > after).slice(0, limit);
         state.onRead();
         return lines;
       },
-    },
+    }),
   });
   const run = live.open(run_id, 0);
   return {

@@ -8,6 +8,7 @@ import { threadRepository } from '../../src/storage/threads/threads.ts';
 import { serializeState } from '../../src/storage/threads/values-summary.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { naming } from '../support/naming.ts';
+import { partsOf } from '../support/parts-of.ts';
 import { newThread, queueStory, successful, WORKER } from '../support/queued-runs.ts';
 
 function story(db: Db) {
@@ -19,7 +20,7 @@ function story(db: Db) {
     clock: systemClock,
     max_attempts: 3,
     worker_id: WORKER.worker_id,
-    graphs: { hosts: () => [] },
+    graphs: partsOf({ hosts: () => [] }),
     stepsNow: async () => undefined,
   });
   return {

@@ -17,6 +17,7 @@ import { runLogRepository } from '../../src/storage/runs/run-logs.ts';
 import { runRepository } from '../../src/storage/runs/runs.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
 import { describeEachStorage } from '../support/databases.ts';
+import { partsOf } from '../support/parts-of.ts';
 import { attemptOf, claimOne } from '../support/printing-attempts.ts';
 import { FAILURE_RULES, MARKERS, newRun, queueStory, request, successful } from '../support/queued-runs.ts';
 
@@ -204,7 +205,7 @@ describeEachStorage('the lines of a run that is removed at its end', (open) => {
     const service = newestLogService({
       newestLogs: bind(db, { find: findNewestLogs, newestTime: newestLogTime }),
       bus: memoryBus(),
-      assistants: { requireId: (name) => name },
+      assistants: partsOf({ requireId: (name) => name }),
     });
     using end = abortable();
     const frames = await service.follow(systemActor('test'), { level: 'debug' }, end.signal);

@@ -4,6 +4,7 @@ import { silentLogger } from '../../src/core/logger.ts';
 import { memoryBus } from '../../src/events/bus.ts';
 import type { RunQueue } from '../../src/storage/queue/queue.ts';
 import { delayedRunsLoop } from '../../src/workers/schedules.ts';
+import { partsOf } from '../support/parts-of.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -31,7 +32,7 @@ test.for([
     const bus = memoryBus('rare');
     const { promise: ready, resolve } = Promise.withResolvers<void>();
     using _subscription = bus.on('run.ready', resolve);
-    const loop = delayedRunsLoop({ queue, bus, logger: silentLogger });
+    const loop = delayedRunsLoop({ queue: partsOf(queue), bus, logger: silentLogger });
     loop.start();
     await ready;
     await loop.stop();
@@ -53,7 +54,7 @@ test('a process without delayed runs queries the next due time once and promotes
       return { is_overdue: false, next: undefined };
     },
   };
-  const loop = delayedRunsLoop({ queue, bus: memoryBus(), logger: silentLogger });
+  const loop = delayedRunsLoop({ queue: partsOf(queue), bus: memoryBus(), logger: silentLogger });
   loop.start();
   loop.wake();
   await both;

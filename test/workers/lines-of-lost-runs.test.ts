@@ -13,6 +13,7 @@ import { describeEachDatabase } from '../support/databases.ts';
 import { executingWorker } from '../support/executing-worker.ts';
 import { interleaved } from '../support/interleaved-db.ts';
 import { naming } from '../support/naming.ts';
+import { partsOf } from '../support/parts-of.ts';
 import { FAILURE_RULES, KWARGS, newRun, queueStory, request, WORKER } from '../support/queued-runs.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
 import { scriptedGraph } from '../support/scripted-graph.ts';
@@ -45,7 +46,7 @@ const fieldsOf = ({ run_id, thread_id, assistant_id }: Run, attempt = 1) => {
 function reaper(db: Db, logger: ReturnType<typeof recording>['logger'], max_attempts = 3) {
   return reaperTick({
     queue: runQueue(db, { report: ({ what, ...problem }) => logger.error(what, problem) }),
-    outbox: { releaseLost: async () => 0 },
+    outbox: partsOf({ releaseLost: async () => 0 }),
     bus: memoryBus(),
     rules: { ...FAILURE_RULES, max_attempts, worker_id: WORKER.worker_id, backoff_ms: 0 },
     heartbeat_ms: 5000,

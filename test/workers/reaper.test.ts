@@ -4,6 +4,7 @@ import { Unavailable } from '../../src/core/errors.ts';
 import { silentLogger } from '../../src/core/logger.ts';
 import { memoryBus } from '../../src/events/bus.ts';
 import { reaperTick } from '../../src/workers/reaper.ts';
+import { partsOf } from '../support/parts-of.ts';
 import { FAILURE_RULES, WORKER } from '../support/queued-runs.ts';
 
 test('after an outage of the database, the reaper waits for heartbeats of live workers', async () => {
@@ -21,8 +22,8 @@ test('after an outage of the database, the reaper waits for heartbeats of live w
   };
   const rules = { ...FAILURE_RULES, worker_id: WORKER.worker_id, backoff_ms: 0 };
   const tick = reaperTick({
-    queue,
-    outbox: { releaseLost: async () => 0 },
+    queue: partsOf(queue),
+    outbox: partsOf({ releaseLost: async () => 0 }),
     bus: memoryBus(),
     rules,
     heartbeat_ms: 5000,
@@ -44,14 +45,14 @@ test('the reaper does not search while a heartbeat has just found nothing', asyn
   let nothing_ms = 1_500;
   let searches = 0;
   const tick = reaperTick({
-    queue: {
+    queue: partsOf({
       async reap() {
         searches += 1;
         return 0;
       },
       deleteExpiredWorkers: async () => {},
-    },
-    outbox: { releaseLost: async () => 0 },
+    }),
+    outbox: partsOf({ releaseLost: async () => 0 }),
     bus: memoryBus(),
     rules: { ...FAILURE_RULES, worker_id: WORKER.worker_id, backoff_ms: 0 },
     heartbeat_ms: 5000,

@@ -62,7 +62,7 @@ export function applyChunk(
  * not, nor any if the graph writes its own `a2a` output.
  */
 export async function eventArtifacts(
-  runs: Pick<RunService, 'joinStream'>,
+  runs: RunService,
   actor: Actor,
   { row, state, agent_output: agentOutput }: TaskContext,
   run_ids: readonly string[],

@@ -9,10 +9,10 @@ import { INTERRUPTED_STATE_NAMES } from './state-names.ts';
 import type { A2aTaskRepository, A2aTaskRow } from './storage/tasks.ts';
 
 export interface TaskFinalizerDeps {
-  readonly tasks: Pick<A2aTaskRepository, 'unfinalized' | 'unfinalizedOf' | 'superseded'>;
+  readonly tasks: A2aTaskRepository;
   /** Determines and stores the final state of a task whose run ended, and notifies its subscribers. */
   readonly finalize: (row: A2aTaskRow) => Promise<unknown>;
-  readonly bus: Pick<EventBus, 'on' | 'poll_rate'>;
+  readonly bus: EventBus;
   readonly clock: Clock;
   readonly logger: Logger;
 }

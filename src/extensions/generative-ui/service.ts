@@ -7,7 +7,7 @@ import type { UiBundles } from './bundle-cache.ts';
 
 export interface UiDeps {
   readonly bundles: UiBundles;
-  readonly assistants: Pick<AssistantService, 'get'>;
+  readonly assistants: AssistantService;
 }
 
 export type UiService = ReturnType<typeof uiService>;

@@ -20,11 +20,11 @@ const CANCELLED = 'mcp/call_cancelled';
 
 export interface McpDeps extends ToolCallDeps {
   readonly assistants: AssistantService;
-  readonly graphs: Pick<GraphRegistry, 'loads'>;
-  readonly threads: Pick<ThreadService, 'get' | 'delete'>;
+  readonly graphs: GraphRegistry;
+  readonly threads: ThreadService;
   readonly secrets: ServerSecretRepository;
   readonly ids: Ids;
-  readonly bus: Pick<EventBus, 'emit' | 'on' | 'onUpdated'>;
+  readonly bus: EventBus;
 }
 
 export type McpService = ReturnType<typeof mcpService>;
@@ -61,9 +61,9 @@ export function mcpService(deps: McpDeps) {
 }
 
 export interface ToolCallDeps {
-  readonly runs: Pick<RunService, 'create' | 'follow' | 'abandon'>;
-  readonly statelessRuns: Pick<StatelessRunService, 'createInterruptible'>;
-  readonly threads: Pick<ThreadService, 'delete'>;
+  readonly runs: RunService;
+  readonly statelessRuns: StatelessRunService;
+  readonly threads: ThreadService;
 }
 
 export interface ToolCall {

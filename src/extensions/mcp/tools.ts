@@ -40,13 +40,7 @@ function orAnySchemas(schemas: Promise<ToolSchemas>): Promise<ToolSchemas> {
 }
 
 /** Tools of the assistants visible to a caller. */
-export function toolCatalog({
-  assistants,
-  graphs,
-}: {
-  assistants: Pick<AssistantService, 'listAll' | 'resolve' | 'schemas'>;
-  graphs: Pick<GraphRegistry, 'loads'>;
-}) {
+export function toolCatalog({ assistants, graphs }: { assistants: AssistantService; graphs: GraphRegistry }) {
   const schemaCache = new LRUCache<string, Promise<ToolSchemas>>({ max: MAX_SCHEMAS });
   const names = new WeakMap<readonly AssistantSummary[], Map<string, AssistantSummary>>();
 

@@ -23,9 +23,9 @@ import { type ThreadService, threadIdFromName } from '../../services/threads/thr
 import type { ChatCompletionCreate, ChatMessage, ChatUsage } from './schemas.ts';
 
 export interface ChatCompletionDeps {
-  readonly runs: Pick<RunService, 'create' | 'follow'>;
-  readonly statelessRuns: Pick<StatelessRunService, 'create'>;
-  readonly threads: Pick<ThreadService, 'get'>;
+  readonly runs: RunService;
+  readonly statelessRuns: StatelessRunService;
+  readonly threads: ThreadService;
 }
 
 /** Outcome of an answer: token usage, or why the run failed. */

@@ -27,7 +27,7 @@ export interface RunTracerDeps {
   readonly sampler: Sampler;
   /** Whether spans contain the inputs and outputs of runs. */
   readonly has_contents: boolean;
-  readonly runs: Pick<RunRepository, 'get' | 'getWithAgent'>;
+  readonly runs: RunRepository;
   readonly runSteps: RunStepRepository;
   readonly logger: Logger;
 }

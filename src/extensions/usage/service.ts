@@ -25,9 +25,9 @@ const DAY_MS = 86_400_000;
 const USUAL_DAYS = 30;
 
 export interface UsageDeps {
-  readonly usage: Pick<UsageRepository, 'sum'>;
+  readonly usage: UsageRepository;
   readonly runs: RunUsageRepository;
-  readonly budgets: Pick<BudgetRepository, 'largest'>;
+  readonly budgets: BudgetRepository;
   readonly limits: Budgets;
   readonly clock: Clock;
   readonly currency: string;

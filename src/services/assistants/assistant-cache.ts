@@ -10,9 +10,9 @@ import type { AssistantSummary } from '../../storage/assistants/summaries.ts';
 import { ASSISTANTS_CHANGED } from './assistant-versions.ts';
 
 export interface AssistantCacheDeps {
-  readonly assistants: Pick<AssistantRepository, 'summaries'>;
+  readonly assistants: AssistantRepository;
   readonly clock: Clock;
-  readonly bus: Pick<EventBus, 'onUpdated'>;
+  readonly bus: EventBus;
 }
 
 /** TTL of a cached list, ms: bounds staleness if another process's change event is lost. */

@@ -56,11 +56,11 @@ export function assistantLookup(assistants: AssistantRepository, graphs: GraphRe
 }
 
 /** Maps a graph name to the id of its system assistant; anything else is taken as an id. */
-function assistantIdOf(id: string, { ids }: Pick<GraphRegistry, 'ids'>): string {
+function assistantIdOf(id: string, { ids }: GraphRegistry): string {
   return ids.includes(id) ? systemAssistantId(id) : id.toLowerCase();
 }
 
-function requireAssistantId(id: string, graphs: Pick<GraphRegistry, 'ids'>): string {
+function requireAssistantId(id: string, graphs: GraphRegistry): string {
   const assistant_id = assistantIdOf(id, graphs);
   if (!isUuid(assistant_id)) throw new InvalidInput('Invalid assistant ID: must be a UUID');
   return assistant_id;

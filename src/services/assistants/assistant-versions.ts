@@ -9,14 +9,14 @@ import type { FindAssistant } from './assistant-lookup.ts';
 export interface AssistantVersionsDeps {
   readonly assistants: AssistantRepository;
   readonly clock: Clock;
-  readonly bus: Pick<EventBus, 'updated' | 'emit'>;
+  readonly bus: EventBus;
 }
 
 /** Bus topic: an assistant was created, updated or deleted. */
 export const ASSISTANTS_CHANGED = 'assistants';
 
 /** Publishes that an assistant was created, changed or deleted. */
-export function assistantChanged(bus: Pick<EventBus, 'updated' | 'emit'>, assistant_id: string): void {
+export function assistantChanged(bus: EventBus, assistant_id: string): void {
   bus.updated(ASSISTANTS_CHANGED);
   bus.emit('row.changed', 'assistant', assistant_id);
 }

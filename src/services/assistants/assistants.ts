@@ -28,7 +28,7 @@ export interface AssistantDeps extends RunLimits {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly runs: AssistantRunDeletion;
-  readonly bus: Pick<EventBus, 'updated' | 'emit' | 'onUpdated'>;
+  readonly bus: EventBus;
   /** Defaults of system assistants by graph, until a client updates them. */
   readonly defaults?: SystemDefaults;
   /**

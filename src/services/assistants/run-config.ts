@@ -12,7 +12,7 @@ interface RecursionLimits {
 
 /** Bounds of what a run configuration may ask for. */
 export interface RunLimits extends RecursionLimits {
-  readonly riders: Pick<Riders, 'enforces' | 'checkConfig'>;
+  readonly riders: Riders;
 }
 
 /** What only a rider enforces. */

@@ -10,11 +10,11 @@ import type { RunQueue } from '../../storage/queue/queue.ts';
 import type { CronDeferrals } from './cron-deferrals.ts';
 
 export interface CronExplainDeps {
-  readonly crons: Pick<CronRepository, 'get'>;
-  readonly cronFires: Pick<CronFireRepository, 'list'>;
-  readonly queue: Pick<RunQueue, 'workerCapacity'>;
+  readonly crons: CronRepository;
+  readonly cronFires: CronFireRepository;
+  readonly queue: RunQueue;
   readonly clock: Clock;
-  readonly deferrals: Pick<CronDeferrals, 'of'>;
+  readonly deferrals: CronDeferrals;
   /** This process creates the runs of crons. */
   readonly fires_crons: boolean;
 }

@@ -10,8 +10,8 @@ import type { AssistantService } from '../assistants/assistants.ts';
 import { type AuthorizeRunDeps, authorizeRun, type Submission } from '../runs/submit.ts';
 
 export interface CronRunDeps extends AuthorizeRunDeps {
-  readonly assistants: Pick<AssistantService, 'resolve' | 'idOf'>;
-  readonly threads: Pick<ThreadRepository, 'get'>;
+  readonly assistants: AssistantService;
+  readonly threads: ThreadRepository;
   /** The actor for a user when there is no request. */
   readonly impersonate: (user: User | null, request_id: string) => Actor;
 }

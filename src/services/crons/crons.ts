@@ -28,9 +28,9 @@ import { type CronRunDeps, cronRunInput, cronSubmission } from './cron-runs.ts';
 import { newCron, updatedCron } from './stored-cron.ts';
 
 export interface CronDeps extends CronTriggerDeps {
-  readonly assistants: Pick<AssistantService, 'resolve' | 'idOf' | 'requireId'>;
+  readonly assistants: AssistantService;
   readonly crons: CronRepository;
-  readonly logger: Pick<Logger, 'warn'>;
+  readonly logger: Logger;
 }
 
 export type CronService = ReturnType<typeof cronService>;
@@ -180,7 +180,7 @@ async function requireThread(
 }
 
 export interface CronTriggerDeps extends CronRunDeps, SubmitDeps {
-  readonly cronFires: Pick<CronFireRepository, 'list'>;
+  readonly cronFires: CronFireRepository;
 }
 
 /** Throws `NotFound` for a missing cron and for one that the actor may not access. */

@@ -12,7 +12,7 @@ export type CheckAccess = () => Promise<'visible' | 'hidden' | 'missing'>;
  * §7), and another user may then create it; the same holds for an id that is reused after a deletion.
  */
 export async function authorizeSubscriber(
-  threads: Pick<ThreadRepository, 'checkVisibility'>,
+  threads: ThreadRepository,
   actor: Actor,
   thread_id: string,
 ): Promise<CheckAccess | undefined> {

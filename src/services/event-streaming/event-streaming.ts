@@ -32,7 +32,7 @@ export interface EventStreamingDeps {
   readonly runs: RunService;
   readonly threadState: ThreadStateService;
   readonly runRows: RunRepository;
-  readonly threads: Pick<ThreadRepository, 'get' | 'checkVisibility'>;
+  readonly threads: ThreadRepository;
   readonly sources: ThreadFollowSources;
   readonly clock: Clock;
   readonly ids: Ids;

@@ -25,8 +25,8 @@ export interface ProtocolEvent {
 export type Translate = (entry: ThreadFrame) => Promise<ProtocolEvent[]>;
 
 export interface TranslatorDeps {
-  readonly runs: Pick<RunRepository, 'get'>;
-  readonly log: Pick<RunEventRepository, 'readAfter' | 'lastSeq'>;
+  readonly runs: RunRepository;
+  readonly log: RunEventRepository;
   readonly clock: Clock;
 }
 

@@ -15,9 +15,9 @@ import { isFinal } from '../runs/transitions.ts';
 import { CommandError, notFoundAs } from './command-errors.ts';
 
 export interface RunCommandDeps {
-  readonly runs: Pick<RunService, 'create' | 'follow'>;
-  readonly runRows: Pick<RunRepository, 'list'>;
-  readonly threads: Pick<ThreadRepository, 'get'>;
+  readonly runs: RunService;
+  readonly runRows: RunRepository;
+  readonly threads: ThreadRepository;
 }
 
 /** How long an answer waits for the interrupted run to release its thread, ms. */

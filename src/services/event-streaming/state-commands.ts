@@ -19,9 +19,9 @@ import { isWithin } from './filter.ts';
 import { lifecycleEventOf } from './protocol-events.ts';
 
 export interface StateCommandDeps {
-  readonly threadState: Pick<ThreadStateService, 'get' | 'at' | 'history'>;
-  readonly runRows: Pick<RunRepository, 'get' | 'list'>;
-  readonly log: Pick<RunEventRepository, 'readNamed'>;
+  readonly threadState: ThreadStateService;
+  readonly runRows: RunRepository;
+  readonly log: RunEventRepository;
 }
 
 /** Read-only commands (contract §7). */

@@ -22,8 +22,8 @@ const FIRST_RUN = '00000000-0000-0000-0000-000000000000';
 
 export interface NewestLogDeps {
   readonly newestLogs: Storage['newestLogs'];
-  readonly bus: Pick<EventBus, 'on'>;
-  readonly assistants: Pick<AssistantService, 'requireId'>;
+  readonly bus: EventBus;
+  readonly assistants: AssistantService;
 }
 
 export type NewestLogService = ReturnType<typeof newestLogService>;

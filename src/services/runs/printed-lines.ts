@@ -14,7 +14,7 @@ export class PrintedLines implements Disposable {
   #batches: StoredLines[] = [];
   #lines = 0;
 
-  constructor(bus: Pick<EventBus, 'on'>, isWanted: (lines: StoredLines) => boolean) {
+  constructor(bus: EventBus, isWanted: (lines: StoredLines) => boolean) {
     this.#subscription = bus.on('lines.stored', (batch) => {
       if (isWanted(batch)) this.#add(batch);
     });

@@ -16,13 +16,13 @@ import type { ThreadRepository } from '../../storage/threads/threads.ts';
 
 export interface ExplainDeps {
   readonly runs: RunRepository;
-  readonly threads: Pick<ThreadRepository, 'get'>;
+  readonly threads: ThreadRepository;
   readonly queue: RunQueue;
   readonly clock: Clock;
   readonly max_attempts: number;
   /** Id of this process. */
   readonly worker_id: string;
-  readonly graphs: Pick<GraphRegistry, 'hosts'>;
+  readonly graphs: GraphRegistry;
   readonly stepsNow: StepsNow;
 }
 

@@ -12,9 +12,9 @@ import { withLegacyNames } from '../assistants/assistant-graphs.ts';
 import { callerConfigurable } from './run-options.ts';
 
 export interface RunGraphDeps {
-  readonly runs: Pick<RunRepository, 'getWithAgent'>;
-  readonly threads: Pick<ThreadRepository, 'executorOf'>;
-  readonly graphs: Pick<GraphRegistry, 'get'>;
+  readonly runs: RunRepository;
+  readonly threads: ThreadRepository;
+  readonly graphs: GraphRegistry;
   readonly clock: Clock;
   /** Whose code this process runs, where several executors share a queue. */
   readonly executor_id?: string | undefined;

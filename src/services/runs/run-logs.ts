@@ -21,10 +21,10 @@ export interface RunLogsRequest {
 }
 
 export interface RunLogDeps {
-  readonly runs: Pick<RunRepository, 'get'>;
-  readonly runLogs: Pick<RunLogRepository, 'read'>;
-  readonly bus: Pick<EventBus, 'on' | 'onUpdated'>;
-  readonly live: Pick<LiveRuns, 'get'>;
+  readonly runs: RunRepository;
+  readonly runLogs: RunLogRepository;
+  readonly bus: EventBus;
+  readonly live: LiveRuns;
 }
 
 export type RunLogService = ReturnType<typeof runLogService>;

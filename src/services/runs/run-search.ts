@@ -13,7 +13,7 @@ import { type CursorPage, cursorOf, isTimestamp, positionOf } from '../paginatio
 
 export interface RunSearchDeps {
   readonly runSearch: RunSearchRepository;
-  readonly assistants: Pick<AssistantService, 'requireId'>;
+  readonly assistants: AssistantService;
 }
 
 export type RunSearchService = ReturnType<typeof runSearchService>;

@@ -27,7 +27,7 @@ export interface RunStreamDeps {
   readonly runs: RunRepository;
   readonly threads: ThreadRepository;
   readonly sources: FollowSources;
-  readonly runCheckpoints: Pick<RunCheckpointRepository, 'seqOf'>;
+  readonly runCheckpoints: RunCheckpointRepository;
 }
 
 /** Follows runs: as frames, or to their result. */

@@ -20,8 +20,8 @@ import {
 } from './submit.ts';
 
 export interface RunDeps extends AuthorizeRunDeps, RunStreamDeps, SubmitDeps, CancelDeps {
-  readonly assistants: Pick<AssistantService, 'resolve' | 'idOf'>;
-  readonly checkpoints: Pick<CheckpointRepository, 'find'>;
+  readonly assistants: AssistantService;
+  readonly checkpoints: CheckpointRepository;
   /** Recomputes a thread's status from its newest checkpoint after a run was deleted. */
   readonly refreshStatus: (thread_id: string) => Promise<void>;
   /** Maximum size of a list of runs, bytes of JSON. */

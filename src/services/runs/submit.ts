@@ -21,7 +21,7 @@ import { type RunContext, runKwargs, runMarkers, runMetadata, threadMetadata } f
 
 export interface AuthorizeRunDeps {
   readonly ids: Ids;
-  readonly assistants: Pick<AssistantService, 'idOf'>;
+  readonly assistants: AssistantService;
 }
 
 /** A run that its actor may create. */
@@ -68,7 +68,7 @@ export interface SubmitDeps extends RunLimits {
   readonly bus: EventBus;
   readonly clock: Clock;
   /** Which URLs may be notified of a run's end. */
-  readonly webhooks: Pick<WebhookPolicy, 'check'>;
+  readonly webhooks: WebhookPolicy;
   /** Retention of an ended run's event log, ms. */
   readonly log_retention_ms: number;
   /** TTL of threads created by runs; `undefined` means no expiry. */

@@ -26,7 +26,7 @@ import { type CursorPage, cursorOf, isTimestamp, positionOf } from '../paginatio
 export interface InterruptDeps {
   readonly interrupts: InterruptRepository;
   readonly interruptAnswers: InterruptAnswerRepository;
-  readonly assistants: Pick<AssistantService, 'requireId'>;
+  readonly assistants: AssistantService;
 }
 
 export type InterruptService = ReturnType<typeof interruptService>;

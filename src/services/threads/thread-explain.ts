@@ -9,7 +9,7 @@ import type { ThreadRepository } from '../../storage/threads/threads.ts';
 import { type ExplainDeps, queuedRunSummary } from '../runs/run-explain.ts';
 
 export interface ThreadExplainDeps extends Omit<ExplainDeps, 'runs'> {
-  readonly threads: Pick<ThreadRepository, 'get' | 'hasUnfinishedImport'>;
+  readonly threads: ThreadRepository;
 }
 
 /** Runs listed in an explanation. */

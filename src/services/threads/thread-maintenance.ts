@@ -11,7 +11,7 @@ import type { ThreadRepository } from '../../storage/threads/threads.ts';
 
 export interface ThreadMaintenanceDeps {
   readonly threads: ThreadRepository;
-  readonly bus: Pick<EventBus, 'emit'>;
+  readonly bus: EventBus;
   readonly clock: Clock;
   readonly ids: Ids;
   /** Notifies the workers that these runs are deleted. */

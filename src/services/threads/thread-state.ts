@@ -25,8 +25,8 @@ import { openThreadGraph, type ThreadGraph, type ThreadGraphDeps } from './threa
 export interface ThreadStateDeps extends ThreadGraphDeps {
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly bus: Pick<EventBus, 'updated' | 'emit'>;
-  readonly queue: Pick<RunQueue, 'inFlightOn'>;
+  readonly bus: EventBus;
+  readonly queue: RunQueue;
 }
 
 /** Event that notifies thread followers of a state update from outside a run. */

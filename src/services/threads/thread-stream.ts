@@ -15,7 +15,7 @@ import { plainFrame } from '../runs/run-streams.ts';
 import { STATE_UPDATE } from './thread-state.ts';
 
 export interface ThreadStreamDeps {
-  readonly threads: Pick<ThreadRepository, 'get' | 'checkVisibility'>;
+  readonly threads: ThreadRepository;
   readonly sources: ThreadFollowSources;
 }
 

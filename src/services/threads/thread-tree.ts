@@ -7,8 +7,8 @@ import type { ThreadRepository } from '../../storage/threads/threads.ts';
 import { type CursorPage, cursorOf, positionOf } from '../pagination.ts';
 
 export interface ThreadTreeDeps {
-  readonly threads: Pick<ThreadRepository, 'get'>;
-  readonly checkpoints: Pick<CheckpointRepository, 'tree'>;
+  readonly threads: ThreadRepository;
+  readonly checkpoints: CheckpointRepository;
 }
 
 export type ThreadTreeService = ReturnType<typeof threadTreeService>;

@@ -6,7 +6,7 @@ import type { WebhookOutbox } from '../../storage/webhooks/outbox.ts';
 import type { DeliveryPosition } from '../../storage/webhooks/position.ts';
 
 export interface DeliveryExplainDeps {
-  readonly outbox: Pick<WebhookOutbox, 'get' | 'attemptsOf' | 'position'>;
+  readonly outbox: WebhookOutbox;
   /** `false` disables delivery (`http.disable_webhooks`). */
   readonly sends_webhooks: boolean;
   /** How long a delivery is retried, ms. */

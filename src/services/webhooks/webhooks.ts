@@ -21,7 +21,7 @@ import type { WebhookPolicy } from './webhook-policy.ts';
 
 export interface WebhookDeps {
   readonly outbox: WebhookOutbox;
-  readonly webhooks: Pick<WebhookPolicy, 'check'>;
+  readonly webhooks: WebhookPolicy;
   readonly bus: EventBus;
   readonly clock: Clock;
   /** `false` disables delivery (`http.disable_webhooks`). */

@@ -11,6 +11,7 @@ import {
 import { deploymentFiles } from '../../../src/extensions/deployments/storage/files.ts';
 import { finishDeletions } from '../../../src/extensions/deployments/work/unfinished-deletions.ts';
 import { openDeploymentStorage } from '../../support/deployment-storage.ts';
+import { partsOf } from '../../support/parts-of.ts';
 import { project } from '../../support/project.ts';
 
 const ACTOR = systemActor('test');
@@ -28,7 +29,7 @@ async function stored(replaced: (deps: DeploymentDeps) => Partial<DeploymentDeps
     ...storage,
     files,
     plane: { remove: async () => {} } as unknown as DeploymentDeps['plane'],
-    bus: { emit: () => {} },
+    bus: partsOf({ emit: () => {} }),
     ids,
     logger: silentLogger,
     allow_local_sources: false,

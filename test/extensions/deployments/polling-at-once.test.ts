@@ -6,6 +6,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { systemIds } from '../../../src/core/ids.ts';
 import { deploymentPolls } from '../../../src/extensions/deployments/work/polls.ts';
 import { openDeploymentStorage } from '../../support/deployment-storage.ts';
+import { partsOf } from '../../support/parts-of.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
 import { until } from '../../support/until.ts';
 
@@ -37,7 +38,7 @@ test('few repositories are polled concurrently, and hosts that never answer dela
   let most = 0;
   const polls = deploymentPolls({
     ...storage,
-    bus: { emit: () => {} },
+    bus: partsOf({ emit: () => {} }),
     ids,
     logger: recordingLogger('error', (line) => expect.fail(line.message)),
     poll_seconds: 0.05,

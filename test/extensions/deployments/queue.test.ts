@@ -10,6 +10,7 @@ import { deploymentFiles } from '../../../src/extensions/deployments/storage/fil
 import { OPEN_STATUSES, type RevisionRow } from '../../../src/extensions/deployments/storage/rows.ts';
 import { deploymentQueue, type QueueDeps } from '../../../src/extensions/deployments/work/queue.ts';
 import { openDeploymentStorage } from '../../support/deployment-storage.ts';
+import { partsOf } from '../../support/parts-of.ts';
 import { project } from '../../support/project.ts';
 import { until } from '../../support/until.ts';
 
@@ -35,7 +36,7 @@ async function ended(replaced: Replaced): Promise<RevisionRow | undefined> {
     clock: systemClock,
     ids,
     logger: silentLogger,
-    bus: { on: () => ({ [Symbol.dispose]: () => {} }) },
+    bus: partsOf({ on: () => ({ [Symbol.dispose]: () => {} }) }),
     rules: { keep: 1, max_disk_mb: 1, build_timeout_seconds: 100 },
     plane: {
       deploy: async (_, { activate }) => (await activate()) !== undefined,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { systemActor } from '../../../src/auth/actor.ts';
 import { toolCatalog, toolNames } from '../../../src/extensions/mcp/tools.ts';
+import { partsOf } from '../../support/parts-of.ts';
 import { openServices } from '../../support/services.ts';
 
 const ACTOR = systemActor('test');
@@ -47,7 +48,7 @@ test('metadata of an assistant can set another tool name, or hide the tool', () 
 
 test('a tool call finds an assistant by tool name, name, id and graph', async () => {
   await using services = await openServices({ graphs: ['echo'] });
-  const tools = toolCatalog({ ...services, graphs: GRAPHS });
+  const tools = toolCatalog({ ...services, graphs: partsOf(GRAPHS) });
   const { assistant_id } = await services.assistants.create(ACTOR, {
     graph_id: 'echo',
     name: 'My poet!',
@@ -69,7 +70,7 @@ test('a tool call finds an assistant by tool name, name, id and graph', async ()
 test('an assistant created by another process can be called at once, and is listed soon', async () => {
   await using services = await openServices({ graphs: ['echo'] });
   await using other = await openServices({ graphs: ['echo'], storage: services.storage });
-  const tools = toolCatalog({ ...services, graphs: GRAPHS });
+  const tools = toolCatalog({ ...services, graphs: partsOf(GRAPHS) });
   expect(await tools.list(ACTOR, ALL)).toHaveLength(1);
   await other.assistants.create(ACTOR, { graph_id: 'echo', name: 'Poet', if_exists: 'raise' });
   expect(await tools.list(ACTOR, ALL)).toHaveLength(1);

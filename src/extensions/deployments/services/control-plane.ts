@@ -27,7 +27,7 @@ export interface DeploymentDeps {
   readonly revisions: RevisionRepository;
   readonly files: DeploymentFiles;
   readonly plane: Omit<DataPlane, 'deploy' | 'foldersInUse'>;
-  readonly bus: Pick<EventBus, 'emit'>;
+  readonly bus: EventBus;
   readonly ids: Ids;
   readonly logger: Logger;
   /** As in `SourceRules`. */
@@ -187,7 +187,7 @@ async function applyPatch(deps: DeploymentDeps, row: DeploymentRow, patch: Deplo
 
 /** Throws `NotFound`, and `Forbidden` for users and tokens. */
 export async function requireDeployment(
-  deployments: Pick<DeploymentRepository, 'find'>,
+  deployments: DeploymentRepository,
   actor: Actor,
   deployment_id: string,
 ): Promise<DeploymentRow> {

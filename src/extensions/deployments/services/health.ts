@@ -8,7 +8,7 @@ import { nextAction } from './next-action.ts';
 import type { DataPlane, DeploymentActivity } from './plane.ts';
 
 export interface DeploymentHealthDeps extends Pick<DeploymentDeps, 'deployments' | 'revisions'> {
-  readonly repositoryAccess: Pick<RepositoryAccessRepository, 'find'>;
+  readonly repositoryAccess: RepositoryAccessRepository;
   readonly plane: Pick<DataPlane, 'activity'>;
   readonly clock: Clock;
   /** Polling interval for new commits, seconds; 0 disables polling. */

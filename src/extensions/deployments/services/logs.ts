@@ -9,7 +9,7 @@ import type { RevisionService } from './revisions.ts';
 
 export interface DeploymentLogDeps extends Pick<DeploymentDeps, 'deployments'> {
   readonly files: Pick<DeploymentFiles, 'log' | 'logged'>;
-  readonly revisions: Pick<RevisionService, 'require'>;
+  readonly revisions: RevisionService;
 }
 
 export type DeploymentLogService = ReturnType<typeof deploymentLogService>;

@@ -9,8 +9,8 @@ import type { DeploymentHealthService } from './health.ts';
 import type { RevisionService } from './revisions.ts';
 
 export interface RevisionExplainDeps {
-  readonly revisions: Pick<RevisionRepository, 'deploymentOf' | 'countAhead'>;
-  readonly service: Pick<RevisionService, 'require'>;
+  readonly revisions: RevisionRepository;
+  readonly service: RevisionService;
   readonly health: DeploymentHealthService;
 }
 

@@ -23,7 +23,7 @@ import { checkSource, hasSource } from './sources.ts';
 import { revisionView } from './view.ts';
 
 export interface RevisionDeps extends DeploymentDeps {
-  readonly service: Pick<DeploymentService, 'get'>;
+  readonly service: DeploymentService;
 }
 
 const NOTHING_STORED =

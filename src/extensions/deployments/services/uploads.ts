@@ -12,7 +12,7 @@ import { type DeploymentDeps, requireDeployment } from './control-plane.ts';
 
 export interface UploadDeps extends Pick<DeploymentDeps, 'deployments'> {
   readonly files: Pick<DeploymentFiles, 'saveUpload'>;
-  readonly secrets: Pick<ServerSecretRepository, 'getOrCreate'>;
+  readonly secrets: ServerSecretRepository;
   readonly clock: Clock;
   readonly ids: Ids;
 }

@@ -4,8 +4,8 @@ import type { DeploymentFiles } from '../storage/files.ts';
 import type { RevisionRepository } from '../storage/revisions.ts';
 
 export interface QuotaDeps {
-  readonly deployments: Pick<DeploymentRepository, 'findByName'>;
-  readonly revisions: Pick<RevisionRepository, 'forgetBuild'>;
+  readonly deployments: DeploymentRepository;
+  readonly revisions: RevisionRepository;
   readonly files: DeploymentFiles;
   readonly plane: Pick<DataPlane, 'foldersInUse'>;
   /** Measures the disk usage of folders in total, bytes; a file with several links counts once. */

@@ -13,11 +13,11 @@ import type { RepositoryAccessRepository } from '../storage/repositories.ts';
 import type { DeploymentRow } from '../storage/rows.ts';
 
 export interface PollDeps {
-  readonly deployments: Pick<DeploymentRepository, 'listFromRepositories'>;
-  readonly pushes: Pick<PushRepository, 'poll' | 'pollFailed'>;
+  readonly deployments: DeploymentRepository;
+  readonly pushes: PushRepository;
   readonly repositoryAccess: RepositoryAccessRepository;
   readonly resolve: ResolveRef;
-  readonly bus: Pick<EventBus, 'emit'>;
+  readonly bus: EventBus;
   readonly ids: Ids;
   readonly logger: Logger;
   readonly poll_seconds: number;

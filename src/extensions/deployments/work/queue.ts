@@ -13,7 +13,7 @@ import { revisionProgress } from './progress.ts';
 import { type RevisionWork, type WorkDeps, workOn } from './work.ts';
 
 export interface QueueDeps extends WorkDeps {
-  readonly bus: Pick<EventBus, 'on'>;
+  readonly bus: EventBus;
   readonly ids: Ids;
   readonly logger: Logger;
 }

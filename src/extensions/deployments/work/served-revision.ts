@@ -6,8 +6,8 @@ import type { RevisionRepository } from '../storage/revisions.ts';
 import type { DeploymentRow, RevisionRow } from '../storage/rows.ts';
 
 export interface ServedRevisionDeps {
-  readonly deployments: Pick<DeploymentRepository, 'secrets'>;
-  readonly revisions: Pick<RevisionRepository, 'find'>;
+  readonly deployments: DeploymentRepository;
+  readonly revisions: RevisionRepository;
   readonly files: Pick<DeploymentFiles, 'build'>;
 }
 
@@ -27,11 +27,7 @@ export async function servedRevision(
 
 /** The same for all deployed revisions whose builds are kept, newest first. */
 export async function builtRevisions(
-  {
-    deployments,
-    revisions,
-    files,
-  }: ServedRevisionDeps & { revisions: Pick<RevisionRepository, 'listBuilt'> },
+  { deployments, revisions, files }: ServedRevisionDeps & { revisions: RevisionRepository },
   deployment: Named,
 ): Promise<ServedRevision[]> {
   const { deployment_id } = deployment;

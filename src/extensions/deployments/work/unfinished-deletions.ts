@@ -3,7 +3,7 @@ import type { DeploymentRepository } from '../storage/deployment-repository.ts';
 import type { DeploymentFiles } from '../storage/files.ts';
 
 export interface UnfinishedDeletionDeps {
-  readonly deployments: Pick<DeploymentRepository, 'find'>;
+  readonly deployments: DeploymentRepository;
   readonly files: Pick<DeploymentFiles, 'idsAside' | 'putBack' | 'remove'>;
   readonly logger: Logger;
 }
