@@ -58,11 +58,14 @@ test('changes are sent only while a process watches them', async () => {
 
   const ids: string[] = [];
   const watching = two.on('rows.changed', (_kind, id) => void ids.push(id));
+  const presences = () => wire.sent.flatMap((text) => decodeMessage(text)?.presence ?? []);
+  await until('it tells that it watches', () => presences().at(-1)?.watches === true);
   await introduced(wire, 2);
   one.emit('rows.changed', 'run', 'r2', '');
   await until('the other process hears it', () => ids.length > 0);
 
   watching[Symbol.dispose]();
+  await until('it tells that it does not', () => presences().at(-1)?.watches === undefined);
   await introduced(wire, 2);
   one.emit('rows.changed', 'run', 'r3', '');
   await introduced(wire, 2);
