@@ -228,6 +228,11 @@ test('every file belongs to a layer or to an extension', () => {
   expect(files.filter((file) => layerOf(file) < 0 && folderOf(file) !== 'extensions')).toEqual([]);
 });
 
+test.each(['src/README.md', 'docs/decisions/layers.md'])('%s shows the layers', (page) => {
+  const [shown = ''] = /^cli → .+$/m.exec(readFileSync(resolve(SRC, '..', page), 'utf8')) ?? [];
+  expect(shown.match(/\w+/g)).toEqual(LAYERS.flat());
+});
+
 test('imports point downwards', () => {
   const wrong = files.flatMap((file) =>
     importsOf(file)

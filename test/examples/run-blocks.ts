@@ -20,7 +20,7 @@ export const RUN_BLOCKS: readonly (readonly [
   ],
   ['docs/crons.md', 'examples/docs.slow.test.ts', { sh: 3, js: 1, python: 1 }],
   ['docs/debugging.md', 'examples/debugging.slow.test.ts', { sh: 8 }],
-  ['docs/decisions/layers.md', 'the layers at the time of the decision', { text: 1 }],
+  ['docs/decisions/layers.md', 'architecture.test.ts', { text: 1 }],
   ['docs/decisions/typed-rows.md', 'one line out of a repository', { ts: 1 }],
   ['docs/deploy-recipes.md', 'examples/deploy-recipes.test.ts', { ini: 1, yaml: 3, toml: 1 }],
   ['docs/deploy-recipes.md', 'image/image.check.ts', { dockerfile: 1, dockerignore: 1 }],
