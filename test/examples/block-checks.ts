@@ -84,7 +84,7 @@ const PROGRAM = 'node_modules/agent-server/bin/agent-server.mjs';
 
 /** Whether a command exists, with its flags and arguments, or the files and packages that it names. */
 function isKnown(page: string, [program = '', ...args]: readonly string[]): boolean {
-  const [first = '', ...others] = args;
+  const [first = '', ...others] = args.filter((arg) => arg !== '--env-file=.env');
   if (program === 'cd' || program === 'export') return true;
   if (program === 'npm') return isOfNpm(args);
   if (program === 'node')
