@@ -107,6 +107,34 @@ describe('a graph that imports a file', () => {
   });
 });
 
+/** `second`: what its second node returns. */
+const twoSteps = (second: string) => `
+import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+const State = Annotation.Root({
+  said: Annotation<string[]>({ reducer: (before, more) => [...before, ...more], default: () => [] }),
+});
+export const graph = new StateGraph(State)
+  .addNode('first', () => ({ said: ['first'] })).addNode('second', () => ${second})
+  .addEdge(START, 'first').addEdge('first', 'second').addEdge('second', END).compile();
+`;
+
+test('a run that hangs resumes from its last checkpoint when its code is edited, and finishes with the new code', async () => {
+  const files = { 'agent.config.yaml': CONFIG, 'src/talker.ts': twoSteps('new Promise(() => {})') };
+  await using folder = await project(files);
+  await using server = await developing(folder);
+  const { runs, threads } = server.client;
+  const { thread_id } = await threads.create();
+  const { run_id } = await runs.create(thread_id, 'talker', { input: {} });
+  const isAt = async (node: string) => (await threads.getState(thread_id)).next.includes(node);
+  await until('the run hangs in its second node', () => isAt('second'));
+
+  await folder.write({ 'src/talker.ts': twoSteps("({ said: ['edited'] })") });
+
+  const hasEnded = async () => (await runs.get(thread_id, run_id)).status === 'success';
+  await until('the run has finished', hasEnded, 60_000);
+  expect(said((await threads.getState(thread_id)).values)).toEqual(['first', 'edited']);
+});
+
 test('a checkpointer that the server replaces is logged in a line', async () => {
   await using folder = await project({
     'agent.config.yaml': CONFIG,
