@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { officialServer } from './official-server.ts';
 import { comparedRows, interleavings, killNine, markdown } from './parts.ts';
+
+const README = readFileSync('README.md', 'utf8');
 
 test('the proof counts the runs that a killed server resumes, and plays interleavings', async () => {
   const rows = [await killNine(6, [2]), await interleavings(10, 1)];
@@ -32,6 +35,10 @@ test('the proof has one row for each load of the comparison, with both servers',
     '24,400 tokens a second, against 4,900 tokens a second',
   ]);
   expect(() => comparedRows({ measurements: measurements.slice(0, 2) }, url)).toThrow('echo, 64 at once');
+  const shown = [...README.matchAll(/^\| (.+) \| .+ \| `npm run proof -- benchmark` \|$/gm)];
+  expect(comparedRows({ measurements }, url).map(({ what }) => what)).toEqual(
+    shown.map(([, what]) => expect.stringMatching(new RegExp(`^${what}`))),
+  );
 });
 
 test('the official server that cannot be fetched is an error, with which its rows are left out', async () => {
