@@ -18,10 +18,10 @@ export async function buildah(folder: string): Promise<Engine> {
   const run: Run = (...args) => command('buildah', [...flags, ...args], { cwd: folder });
   await command(join(import.meta.dirname, 'base.sh'), [folder, 'buildah', ...flags], { cwd: folder });
   return {
-    async build(tag, context) {
+    async build(tag, context, dockerfile = 'Dockerfile') {
       // Of Docker's format, because the other one has no health checks.
       const format = ['--isolation', 'chroot', '--pull-never', '--format', 'docker'];
-      await run('build', ...format, '--tag', tag, context);
+      await run('build', ...format, '--tag', tag, '--file', join(context, dockerfile), context);
       return await imageOf(run, tag, folder);
     },
   };

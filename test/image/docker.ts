@@ -4,8 +4,10 @@ import type { ContainerOptions, Engine } from './engine.ts';
 /** A Docker engine; only where one runs. */
 export function docker(): Engine {
   return {
-    async build(tag, context) {
-      await command('docker', ['build', '--quiet', '--tag', tag, context], { cwd: context });
+    async build(tag, context, dockerfile = 'Dockerfile') {
+      await command('docker', ['build', '--quiet', '--tag', tag, '--file', dockerfile, '.'], {
+        cwd: context,
+      });
       const format = '{{json .Config}}';
       const printed = await command('docker', ['inspect', '--format', format, tag], { cwd: '/' });
       return {

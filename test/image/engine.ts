@@ -40,8 +40,8 @@ export interface Image {
 
 /** What builds and runs images. */
 export interface Engine {
-  /** `context`: the folder with the Dockerfile. */
-  build(tag: string, context: string): Promise<Image>;
+  /** `context`: the folder that is sent. `dockerfile`: its path in there. */
+  build(tag: string, context: string, dockerfile?: string): Promise<Image>;
 }
 
 /** Docker where an engine answers; else buildah, for which `folder` must be empty and have room for 4 GB. */

@@ -1,6 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { command } from './command.ts';
 import { emptyFolder } from './pack.ts';
 import { installedProject, projectIn } from './project.ts';
 import { post, serving } from './serving.ts';
@@ -52,6 +53,32 @@ test.each([24, 22])(
     expect(await server.stop()).toBe(0);
   },
 );
+
+test('the commands of the README for operators work where the package is installed', async () => {
+  const project = projectIn(root, nodeOf(24));
+  const key = (await project.run('npx agent-server keys create --name operator')).trim();
+  expect(await project.run('npx agent-server keys list')).toContain('operator');
+  expect(JSON.parse(await project.run('npx agent-server openapi'))).toMatchObject({ paths: {} });
+
+  await using server = await serving(project);
+  const headers = { 'X-Api-Key': key };
+  const { thread_id } = await (await post(server, '/threads', {}, headers)).json();
+  const run = { assistant_id: 'greeter', input: { name: 'Ada' } };
+  const ended = await post(server, `/threads/${thread_id}/runs/wait`, run, headers);
+  const run_id = ended.headers.get('content-location')?.split('/').at(-1);
+  const asked = (command: string) =>
+    project.run(`npx agent-server ${command} --url ${server.url} --key ${key}`);
+  expect(await asked(`explain ${run_id}`)).toContain('success');
+  await asked(`logs --run ${run_id}`);
+  expect(await project.run('npx agent-server doctor')).toBe('nothing found\n');
+  expect(await project.run('npx agent-server backup copy.db')).toContain('verified');
+  expect(await server.stop()).toBe(0);
+
+  expect(await project.run('npx agent-server restore copy.db --force')).toContain('restored');
+  expect(await project.run('npx agent-server migrate')).toContain('up to date');
+  const encrypted = { ...project.env, LANGGRAPH_AES_KEY: 'k'.repeat(32) };
+  await command('npx', ['agent-server', 'encryption', 'rotate'], { cwd: root, env: encrypted });
+});
 
 test('on an old Node the package names the required version and a command that installs it', async () => {
   const project = projectIn(root, nodeOf(20));
