@@ -62,7 +62,8 @@ test('the commands of the README for operators work where the package is install
 
   await using server = await serving(project);
   const headers = { 'X-Api-Key': key };
-  const { thread_id } = await (await post(server, '/threads', {}, headers)).json();
+  const thread = await post(server, '/threads', {}, headers);
+  const { thread_id } = (await thread.json()) as { thread_id: string };
   const run = { assistant_id: 'greeter', input: { name: 'Ada' } };
   const ended = await post(server, `/threads/${thread_id}/runs/wait`, run, headers);
   const run_id = ended.headers.get('content-location')?.split('/').at(-1);
