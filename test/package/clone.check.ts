@@ -1,23 +1,11 @@
-import { spawnSync } from 'node:child_process';
-import { cp, mkdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { onlyBlock } from '../examples/blocks.ts';
 import { bareMachine } from './bare-machine.ts';
+import { cloneInto } from './clone.ts';
 import { emptyFolder } from './pack.ts';
 import { post, serving } from './serving.ts';
-
-/** Copies the files that a clone of this working copy would have into `root`. */
-async function cloneInto(root: string): Promise<void> {
-  const listed = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-    encoding: 'utf8',
-    maxBuffer: 16 * 1024 * 1024,
-  });
-  for (const path of listed.stdout.split('\0').filter((each) => each !== ''))
-    await cp(path, join(root, path)).catch((error) => {
-      // Deleted, but not in the index yet.
-      if (error.code !== 'ENOENT') throw error;
-    });
-}
 
 // `.ci/run` begins with the same commands, on Node 24.
 test('with npm 10, Node 20 and no other program, both commands of the README work in a clone', async () => {
@@ -34,6 +22,8 @@ test('with npm 10, Node 20 and no other program, both commands of the README wor
   await using server = await serving({ ...clone, env: { ...clone.env, PORT: '0' } }, 'npm start');
   const answer = await post(server, '/runs/wait', { assistant_id: 'echo', input: { messages: 'Hello' } });
   expect(answer.status).toBe(200);
+  const ask = onlyBlock('README.md', 'sh', 'npx agent-server ask').trim();
+  expect(await clone.run(`${ask} --url ${server.url}`)).toContain('on Saturday from 9:00 to 16:00');
   // The whole suite takes too long here; the second file starts a server.
   expect(await clone.run('npm test -- test/core/ids.test.ts test/http/system.test.ts')).toMatch(/\d+ passed/);
 });
