@@ -7,7 +7,7 @@ import type { Logger } from '../core/logger.ts';
 import { openSharedLease } from '../core/shared-lease.ts';
 import type { Asking } from '../hosts/pool/ask.ts';
 import type { HostCount } from '../hosts/pool/elastic.ts';
-import { givenToHosts } from './extensions.ts';
+import { givenToHosts, projectCode } from './extensions.ts';
 import { schemaCache } from './graphs.ts';
 import { isSingleProcess } from './workers.ts';
 
@@ -28,15 +28,15 @@ export function openHostLease(config: Config): HostLease | undefined {
 }
 
 /**
- * Starts the graph hosts, which begin to load the project; `undefined` if its code executes in this process.
- * The pool is imported lazily, because most servers have no hosts.
+ * Starts the graph hosts, which begin to load the project; `undefined` if its code executes in this process, or there
+ * is none. The pool is imported lazily: an embedded server rarely has hosts.
  */
 export async function openHosts(
   config: Config,
   { logger, clock, env, lease }: HostParts,
 ): Promise<Asking | undefined> {
   const { root, graphs, auth, store, http, hosts } = config;
-  if (hosts.count === 0) return undefined;
+  if (hosts.count === 0 || !hasCode(config)) return undefined;
   const { HostPool } = await import('../hosts/pool/pool.ts');
   const { handOverDebugger } = await import('../hosts/pool/debugger.ts');
   const isDebugged = handOverDebugger();
@@ -59,6 +59,13 @@ export async function openHosts(
     clock,
   });
   return { pool, logger };
+}
+
+/** A server that hosts nothing but deployments has no code of its own. */
+function hasCode(config: Config): boolean {
+  const { graphs, auth, store, http } = config;
+  const ofCore = [auth.path, store.index, http.app].some((each) => each !== undefined);
+  return graphs.length > 0 || ofCore || projectCode(config).length > 0;
 }
 
 type Server = Parameters<typeof import('../hosts/pool/listener.ts')['listenForHosts']>[0];

@@ -17,6 +17,8 @@ export interface App extends AsyncDisposable {
    * process. Absent if the code executes in this process.
    */
   readonly reload?: (() => Promise<boolean>) | undefined;
+  /** Resolves when the graph hosts have loaded the project; rejects if they cannot. */
+  loaded(): Promise<void>;
   /** Starts the workers; runs left by an earlier process are recovered first. */
   ready(): Promise<void>;
   /**
@@ -30,8 +32,6 @@ export interface App extends AsyncDisposable {
 export interface ReplaceableApp extends App {
   readonly services: Services;
   readonly engine: Pick<GraphRegistry, 'hosts'> & ServerDeps['engine'];
-  /** Resolves when the graph hosts have loaded the project; rejects if they cannot. */
-  loaded(): Promise<void>;
   /**
    * Hands its work over to the app that replaces it: stops claiming runs, lets executing ones run for
    * `drain_ms`, and hands over the rest at their next checkpoint. It still serves its requests; `stop` it

@@ -23,12 +23,16 @@ const imported = { 'agent.config.yaml': CONFIG, 'src/talker.ts': graph("import {
 
 const said = (values: unknown) => (values as { said: string[] }).said;
 
-describe('a graph that imports a file', () => {
+describe('a graph that imports a file and executes in the server', () => {
   let folder: Project;
   let server: Awaited<ReturnType<typeof developing>>;
 
   beforeAll(async () => {
-    folder = await project({ ...imported, 'src/word.ts': "export const word = 'old';" });
+    folder = await project({
+      ...imported,
+      'agent.config.yaml': `${CONFIG}hosts: { count: 0 }\n`,
+      'src/word.ts': "export const word = 'old';",
+    });
     server = await developing(folder);
   });
   afterAll(async () => {
@@ -144,9 +148,9 @@ test('a checkpointer that the server replaces is logged in a line', async () => 
   });
   await using server = await developing(folder);
 
-  expect(server.lines.filter((line) => line.includes('its own checkpointer is not used'))).toEqual([
-    expect.stringMatching(/ INFO: .* \{"graph_id":"talker"\}$/),
-  ]);
+  const noted = () => server.lines.filter((line) => line.includes('its own checkpointer is not used'));
+  await until('the note is logged', () => noted().length > 0);
+  expect(noted()).toEqual([expect.stringMatching(/ INFO: .* \{"graph_id":"talker"\}$/)]);
 });
 
 test('an invalid configuration is logged and leaves the server running; a valid one is applied', async () => {

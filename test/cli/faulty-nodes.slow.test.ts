@@ -91,7 +91,11 @@ test('a node that ends the process is logged before the process exits', async ()
   expect(await server.exited()).toBe(3);
 });
 
-test('in dev, a server that a node ended restarts by itself, and the run has failed', async () => {
+test('in dev without graph hosts, a server that a node ended restarts by itself, and the run has failed', async () => {
+  await using files = await project({
+    'agent.config.yaml': `${CONFIG}hosts: { count: 0 }\n`,
+    'src/harm.ts': GRAPH,
+  });
   await using dev = await developing(files);
   const { thread_id } = await dev.client.threads.create();
   const { run_id } = await dev.client.runs.create(thread_id, 'exits', { input: {} });

@@ -43,7 +43,7 @@ test.each([0, 1])(
   async (hosts) => {
     await using folder = await project(files(hosts, 9));
     // A variable of the machine is not the port either.
-    const env = { PORT: '9', LANGGRAPH_API_URL: 'http://127.0.0.1:9' };
+    const env = { AGENT_SERVER_HOSTS: String(hosts), PORT: '9', LANGGRAPH_API_URL: 'http://127.0.0.1:9' };
     await using server = await startServer({
       ...{ config: folder.path('agent.config.yaml'), env },
       one_process: 'each has a port of its own',

@@ -75,13 +75,13 @@ test.each([
   'an %s in a server with graph hosts is logged and ends the server with exit code 1',
   async (what, failing) => {
     await using folder = await project({
-      'agent.config.yaml': 'graphs: { a: "./a.mjs:graph" }\nhosts: { count: 1 }',
+      'agent.config.yaml': 'graphs: { a: "./a.mjs:graph" }',
       'a.mjs': UNRULY,
       'preload.mjs': `process.on('SIGUSR2', () => setTimeout(() => { ${failing}; }));`,
     });
     await using server = await startServer({
       config: folder.path('agent.config.yaml'),
-      env: { NODE_OPTIONS: `--import=${folder.path('preload.mjs')}` },
+      env: { AGENT_SERVER_HOSTS: '1', NODE_OPTIONS: `--import=${folder.path('preload.mjs')}` },
     });
     const logged = server.untilLog(`${what} in the server, which stops`);
     const code = server.kill('SIGUSR2');

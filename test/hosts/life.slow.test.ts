@@ -20,11 +20,15 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A server whose configuration has these keys too. */
-async function serverWith(more: object, env: ServerOptions['env'] = {}): Promise<TestServer> {
+/** A server with so many hosts, whose configuration has these keys too. */
+async function serverWith(
+  hosts: number,
+  more: object = {},
+  env: ServerOptions['env'] = {},
+): Promise<TestServer> {
   const config = join(folder, 'agent.config.json');
   await writeFile(config, JSON.stringify({ graphs: { misbehaves: MISBEHAVES }, ...more }));
-  return startServer({ config, env });
+  return startServer({ config, env: { AGENT_SERVER_HOSTS: String(hosts), ...env } });
 }
 
 const isAlive = (pid: number): boolean => {
@@ -55,7 +59,7 @@ async function pidOfHost({ client }: TestServer): Promise<number> {
 test.each(['wait', 'block'] as const)(
   'no graph host outlives a killed server while a node does: %s',
   async (act) => {
-    await using server = await serverWith({ hosts: { count: 1 } });
+    await using server = await serverWith(1);
     const pid = await pidOfHost(server);
     await waitingRun(server, act);
     await server.kill('SIGKILL');
@@ -64,7 +68,7 @@ test.each(['wait', 'block'] as const)(
 );
 
 test('a server that drains hands its runs over and leaves no host behind', async () => {
-  await using server = await serverWith({ hosts: { count: 1 }, runs: { shutdown_grace_seconds: 0 } });
+  await using server = await serverWith(1, { runs: { shutdown_grace_seconds: 0 } });
   const pid = await pidOfHost(server);
   const { thread_id, run_id } = await waitingRun(server, 'wait');
   expect(await server.kill('SIGTERM')).toBe(0);
@@ -75,7 +79,7 @@ test('a server that drains hands its runs over and leaves no host behind', async
 });
 
 test('a host above its memory limit is replaced, and its current runs continue elsewhere uncharged', async () => {
-  await using server = await serverWith({ hosts: { count: 1, max_memory_mb: 600 } });
+  await using server = await serverWith(1, { hosts: { max_memory_mb: 600 } });
   const replaced = server.untilLog('replacing a graph host');
   const { thread_id, run_id } = await waitingRun(server, 'wait');
   const pid = await pidOfHost(server);
@@ -92,7 +96,7 @@ test('a host above its memory limit is replaced, and its current runs continue e
 });
 
 test('an endless loop ends as a timeout, and only its host is replaced', async () => {
-  await using server = await serverWith({ hosts: { count: 1 } }, { BG_JOB_TIMEOUT_SECS: '2' });
+  await using server = await serverWith(1, {}, { BG_JOB_TIMEOUT_SECS: '2' });
   const pid = await pidOfHost(server);
   const { thread_id, run_id } = await waitingRun(server, 'block');
   await server.client.runs.join(thread_id, run_id).catch(() => {});
@@ -104,7 +108,7 @@ test('an endless loop ends as a timeout, and only its host is replaced', async (
 test('a project that ends its process while loading is not loaded endlessly', async () => {
   const file = join(folder, 'exits.mjs');
   await writeFile(file, 'process.exit(7);');
-  await using server = await serverWith({ hosts: { count: 2 }, graphs: { exits: `${file}:graph` } });
+  await using server = await serverWith(2, { graphs: { exits: `${file}:graph` } });
   expect((await fetch(`${server.url}/ok`)).status).toBe(200);
   const failed = server.client.runs.wait(null, 'exits', { input: {} });
   await expect(failed).rejects.toThrow(/GraphLoadError.*ended 3 times/s);
@@ -123,7 +127,7 @@ test('a project that ends its process while loading is not loaded endlessly', as
 });
 
 test('hosts that are killed while they load a project only delay its runs', async () => {
-  await using server = await serverWith({ hosts: { count: 1 } });
+  await using server = await serverWith(1);
   await pidOfHost(server);
   const killed: number[] = [];
   while (killed.length < 3) {
@@ -139,8 +143,8 @@ test('hosts that are killed while they load a project only delay its runs', asyn
 test('a graph that fails to load in all hosts reports the reason and is logged once', async () => {
   const file = join(folder, 'broken.mjs');
   await writeFile(file, "throw new Error('not today');");
-  const config = { hosts: { count: 2 }, graphs: { misbehaves: MISBEHAVES, broken: `${file}:graph` } };
-  await using server = await serverWith(config);
+  const graphs = { misbehaves: MISBEHAVES, broken: `${file}:graph` };
+  await using server = await serverWith(2, { graphs });
   const failed = server.client.runs.wait(null, 'broken', { input: {} });
   await expect(failed).rejects.toThrow(/not today/);
   await pidOfHost(server);

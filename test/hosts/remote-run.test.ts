@@ -19,6 +19,9 @@ const checkpointer = new Checkpointer({
 });
 const memory = { checkpointer };
 
+/** No run has lost a host. */
+const isolation = { enter: async () => undefined };
+
 test('a run that is cancelled while its host is assigned is not started there', async () => {
   const cancel = new AbortController();
   const cancelled = new Error('cancelled');
@@ -26,6 +29,7 @@ test('a run that is cancelled while its host is assigned is not started there', 
   // `await` itself looks for `then`.
   const host = new Proxy({}, { get: (_host, name) => (name === 'then' ? undefined : asked.push(name)) });
   const pool = {
+    isolation,
     find: () => undefined,
     async take() {
       cancel.abort(cancelled);
@@ -41,6 +45,7 @@ test('a run that is cancelled while its host is assigned is not started there', 
 
 test('a run that waits too long for a host is retried without charging an attempt', async () => {
   const pool = {
+    isolation,
     find: () => undefined,
     take: () => Promise.reject(new Unavailable('No graph host is ready.')),
   };
@@ -70,7 +75,8 @@ test('a run goes to another host if the event loop of its host is blocked', asyn
     return { number, runs: 0, sessions: { open }, peer: { request, notify: () => {}, isClosed: false } };
   };
   const [blocked, free] = [hostOf(1, false), hostOf(2, true)];
-  const pool = { find: ({ except }: { except?: object }) => (except === blocked ? free : blocked) };
+  const find = ({ except }: { except?: object }) => (except === blocked ? free : blocked);
+  const pool = { isolation, find };
   const call = { config: { configurable: {} }, memory, signal: new AbortController().signal };
   const events = remoteRun(pool as never as HostPool, 'graph', call as never as GraphCall, () => {});
 

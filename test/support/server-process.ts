@@ -8,7 +8,7 @@ import { Client } from '@langchain/langgraph-sdk';
 import { KEEPS_COMPILED } from './compiled.ts';
 import { ENCRYPTION_OF_TESTS } from './encryption.ts';
 import { withFaults } from './faults.ts';
-import { HOSTS_OF_TESTS } from './hosts.ts';
+import { HOSTS_OF_SERVERS } from './hosts.ts';
 import type { TestDatabase } from './test-database.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -147,7 +147,7 @@ export class TestServer implements AsyncDisposable {
         PATH: process.env['PATH'],
         DATABASE_URI: this.#database.url,
         ...ENCRYPTION_OF_TESTS,
-        ...HOSTS_OF_TESTS,
+        ...HOSTS_OF_SERVERS,
         ...withFaults(),
         ...LEASE_OF_TESTS,
         ...(api_keys ? { AGENT_SERVER_API_KEYS: api_keys.join(',') } : {}),

@@ -1,5 +1,5 @@
 import { ADDRESS_FLAGS, CONFIG_FLAG, type Command, ROLE_FLAG } from '../command.ts';
-import { loadConfigAndOutput } from '../config.ts';
+import { loadConfigAndOutput, SERVING_DEFAULTS } from '../config.ts';
 
 export const start: Command = {
   name: 'start',
@@ -9,6 +9,7 @@ export const start: Command = {
     // Readable lines on a terminal, JSON otherwise.
     const { config, logger, recent_log, announce, lines } = await loadConfigAndOutput(values, {
       json: !process.stdout.isTTY,
+      keys: SERVING_DEFAULTS,
     });
     const [{ serve }, { watchEventLoop }] = await Promise.all([
       import('../../node.ts'),

@@ -5,7 +5,7 @@ import { disableBackgroundCallbacks } from '../../config/env.ts';
 import type { Logger } from '../../core/logger.ts';
 import { importUserModule } from '../../graphs/project/user-module.ts';
 import { serve } from '../../node.ts';
-import { loadConfigAndOutput } from '../config.ts';
+import { DEVELOPING_DEFAULTS, loadConfigAndOutput } from '../config.ts';
 import { withOutput } from '../output.ts';
 import { ignoredPersistenceNote } from '../project-checks.ts';
 import { reportError } from '../report-error.ts';
@@ -14,9 +14,6 @@ import type { ChildMessage, DevServerArguments, ParentMessage } from './server-p
 
 /** A node that blocks the event loop this long fails and the server restarts, ms. */
 const MAX_BLOCKED_MS = 30_000;
-
-/** During development, the first question is what the model saw. */
-const DEFAULTS = { 'runs.record': 'contents' };
 
 type ServeMessage = Extract<ParentMessage, { type: 'serve' }>;
 
@@ -41,7 +38,7 @@ async function devServer({ flags, root, faulty_node_file, has_hosts }: DevServer
   const { config, logger, recent_log, announce, lines } = await loadConfigAndOutput(flags, {
     json: false,
     code_of: root,
-    keys: DEFAULTS,
+    keys: DEVELOPING_DEFAULTS,
   });
   // The parent listens; it knows the port if the configured one is 0.
   const server = { ...config.server, port: Number(new URL(message.url).port) };
@@ -59,13 +56,20 @@ async function devServer({ flags, root, faulty_node_file, has_hosts }: DevServer
       watchEventLoop: (runningNode) =>
         watchEventLoop({ lines, fatal_ms: MAX_BLOCKED_MS, faulty_node_file }, runningNode),
       makeReachable: (app) => {
-        for (const [graph_id, names] of app.graphs.overriddenMemory())
-          logger.info(ignoredPersistenceNote(names), { graph_id });
+        void noteIgnoredPersistence(app, logger);
         reload = () => reloadProject(app, logger);
         return takeConnections(app, message.url);
       },
     },
   );
+}
+
+/** What the graphs bring and the server replaces, as soon as they are loaded. */
+async function noteIgnoredPersistence(app: App, logger: Logger): Promise<void> {
+  // A project that fails to load is reported by its graphs.
+  await app.loaded().catch(() => {});
+  for (const [graph_id, names] of app.graphs.overriddenMemory())
+    logger.info(ignoredPersistenceNote(names), { graph_id });
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Logger } from '../../core/logger.ts';
 import { every } from '../../core/timers.ts';
 import { endRequest, StartFailure } from '../../node.ts';
 import type { FlagValues } from '../command.ts';
-import { loadConfigFor } from '../config.ts';
+import { DEVELOPING_DEFAULTS, loadConfigFor } from '../config.ts';
 import { FileWatcher, importedFiles } from './file-watcher.ts';
 import { DevProxy } from './proxy.ts';
 import { DevSupervisor } from './supervisor.ts';
@@ -60,7 +60,7 @@ function parentWatch(): Disposable & { readonly exited: AbortSignal } {
 /** Returns `undefined` after logging the error if the configuration is invalid or the port is taken. */
 async function reload(flags: FlagValues, proxy: DevProxy, logger: Logger): Promise<LoadedConfig | undefined> {
   try {
-    const loaded = await loadConfigFor(flags);
+    const loaded = await loadConfigFor(flags, DEVELOPING_DEFAULTS);
     await proxy.listenAt(loaded.config.server);
     return loaded;
   } catch (error) {

@@ -12,7 +12,7 @@ export const Hosts = group({
     )
     .default(0)
     .describe(
-      'Processes that execute the graphs. `auto`: one, and more while it has no time for other runs, up to one fewer than the cores but at least 2; see [graph hosts](hosts.md#how-many). 0: the server process executes them itself.',
+      'Processes that execute the graphs. `auto`: one, and more while it has no time for other runs, up to one fewer than the cores but at least 2; see [graph hosts](hosts.md#how-many). 0: the server process executes them itself. The default of `agent-server start` and `agent-server dev` is `auto`.',
     )
     .meta({ type: 'auto or whole number', range: `0–${MAX_HOSTS} hosts` }),
   max_memory_mb: integer(128, 1_000_000, 'megabytes')

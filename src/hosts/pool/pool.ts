@@ -11,8 +11,10 @@ import { Exchanges } from './exchanges.ts';
 import { Host, type HostListing, type HostOptions } from './host.ts';
 import { HostChoice, type Work } from './host-choice.ts';
 import type { HostEnd } from './host-end.ts';
+import { Isolation } from './isolation.ts';
 import { DRAIN_MS, LeavingHosts } from './leaving.ts';
 import { Listings } from './listings.ts';
+import { tooLarge } from './memory-limit.ts';
 import { DelayedStarts, keepsEnding, logNotStarted, notLoaded, recentEnds } from './restarts.ts';
 import { type HostedApp, type HostSockets, hostSockets } from './sockets.ts';
 import { TakeOvers } from './take-over.ts';
@@ -30,13 +32,12 @@ export interface PoolOptions
 
 /** Interval at which memory, load and idleness of hosts are checked, ms. */
 const CHECK_MS = 1000;
-/** Age of a host, ms, before its memory counts: a project that needs more at rest would be replaced all the time. */
-const MIN_AGE_MS = 10_000;
 
 /** The hosts of one revision of the project: as many as configured, or as the runs need; each is replaced when it ends. */
 export class HostPool implements AsyncDisposable {
   readonly sockets: HostSockets;
   readonly exchanges: Exchanges;
+  readonly isolation: Isolation;
   readonly #options: PoolOptions;
   readonly #logger: Logger;
   /** Hosts by number; those being replaced are in `#leaving`. */
@@ -62,6 +63,7 @@ export class HostPool implements AsyncDisposable {
     this.exchanges = new Exchanges(ids);
     this.#elasticity = new Elasticity(options.clock);
     this.#leaving = new LeavingHosts(options.logger);
+    this.isolation = new Isolation(() => this.#spawnBeside(options.count.most + 1), options.logger);
     this.#start(1);
     this.#checks = every(CHECK_MS, () => this.#check());
   }
@@ -102,7 +104,7 @@ export class HostPool implements AsyncDisposable {
     return this.#whenFound(() => this.find(work), work.signal);
   }
 
-  /** The host with the lowest number, of those whose event loop is not blocked, if there is one. Waits like `take`. */
+  /** The host with the lowest number; not a blocked one, unless all are. Waits like `take`. */
   first(signal: AbortSignal): Promise<Host> {
     return this.#whenFound(() => this.firstBeside([]), signal);
   }
@@ -150,8 +152,7 @@ export class HostPool implements AsyncDisposable {
    * checkpoint. Resolves with what the first has loaded; rejects, and changes nothing, if it ends before.
    */
   async reload(): Promise<HostListing> {
-    const host = this.#spawn(1);
-    this.#leaving.add(host);
+    const host = this.#spawnBeside(1);
     const listing = await host.ready.catch(async (error: unknown) => {
       await host.stop('it did not load the project');
       throw error;
@@ -191,11 +192,18 @@ export class HostPool implements AsyncDisposable {
   #spawn(number: number, ends: readonly number[] = []): Host {
     const started_at = this.#options.clock.monotonic();
     const project = { ...this.#options.project, http: this.sockets.forHost(this.#options) };
-    const store = () => this.#requireStore();
+    const store = () => this.#store ?? isStarting();
     const onStatus = () => this.#onStatus();
     const host = new Host({ ...this.#options, number, started_at, project, store, onStatus });
     this.#starts.set(number, (this.#starts.get(number) ?? 0) + 1);
     void host.ended.then((end) => this.#onEnded(host, end, ends));
+    return host;
+  }
+
+  /** A host that takes no work by itself. */
+  #spawnBeside(number: number): Host {
+    const host = this.#spawn(number);
+    this.#leaving.add(host);
     return host;
   }
 
@@ -228,11 +236,6 @@ export class HostPool implements AsyncDisposable {
     const available = this.#available();
     if (available.some(({ blocked_ms }) => blocked_ms === 0)) this.#takeOvers.relieve(this.hosts);
     if (available.length > 0 && this.#elasticity.areHeldUp(available)) this.#startNext();
-  }
-
-  #requireStore(): GraphStoreAccess {
-    if (!this.#store) throw new Unavailable('The server is starting. Try again later.');
-    return this.#store;
   }
 
   #onEnded(host: Host, end: HostEnd, before: readonly number[]): void {
@@ -268,11 +271,7 @@ export class HostPool implements AsyncDisposable {
 
   /** Replaces hosts that use too much memory, and ends idle ones; hosts that were blocked may be free again. */
   #check(): void {
-    const { clock, max_memory_bytes = Number.POSITIVE_INFINITY } = this.#options;
-    const now = clock.monotonic();
-    for (const host of this.#available()) {
-      const isOld = now - host.started_at > MIN_AGE_MS;
-      if (!isOld || (host.status?.rss_bytes ?? 0) <= max_memory_bytes) continue;
+    for (const host of tooLarge(this.#available(), this.#options)) {
       this.#leaving.replace(host, 'it uses more memory than hosts.max_memory_mb', true);
       this.#start(host.number);
     }
@@ -294,4 +293,8 @@ export class HostPool implements AsyncDisposable {
     }
     if (await this.#elasticity.areBusy(this.#available())) this.#startNext();
   }
+}
+
+function isStarting(): never {
+  throw new Unavailable('The server is starting. Try again later.');
 }

@@ -44,17 +44,20 @@ export async function* remoteRun(
   const { thread_id } = writer;
   const first = await firstSearch(access, checkpointQuery(call.config));
   const start = { graph_id, call: JSON.stringify(call), writer, first };
+  await using own = await pool.isolation.enter(writer.run_id ?? '', signal);
   // Without a pause before the session is open: runs that start at once must see each other to be spread.
-  let host = pool.find({ thread_id }) ?? (await pool.take({ thread_id, signal }).catch(notBegun));
+  let host =
+    own?.host ?? pool.find({ thread_id }) ?? (await pool.take({ thread_id, signal }).catch(notBegun));
   for (;;) {
     // An abort while the host was awaited has no listener yet.
     signal.throwIfAborted();
     const fields = { ...runFieldsOf(call.config), run_id: writer.run_id ?? '' };
-    await using run = new RemoteRun(host, access, { fields, signal, onState, onOutput });
+    const onCharged = () => pool.isolation.noteLoss(fields.run_id);
+    await using run = new RemoteRun(host, access, { fields, signal, onState, onOutput, onCharged });
     run.start(start);
     using _drain = run.notifyOn(drain, 'run/drain');
     using _handOver = run.notifyOn(hand_over, 'run/hand_over');
-    const other = await run.acceptedOr(() => pool.find({ thread_id, except: host }));
+    const other = await run.acceptedOr(() => (own ? undefined : pool.find({ thread_id, except: host })));
     if (!other) return yield* run.events();
     host = other;
   }
@@ -80,6 +83,8 @@ interface RunListeners {
   /** The state that it leaves. */
   readonly onState: (state: ThreadState) => void;
   readonly onOutput: OutputSink;
+  /** Its host has ended, and it may be the cause. */
+  readonly onCharged: () => void;
 }
 
 /** One run in one host. */
@@ -99,7 +104,7 @@ class RemoteRun implements AsyncDisposable {
   constructor(
     host: Host,
     checkpoints: CheckpointWriter['access'],
-    { fields, signal, onState, onOutput }: RunListeners,
+    { fields, signal, onState, onOutput, onCharged }: RunListeners,
   ) {
     this.#host = host;
     this.#fields = fields;
@@ -122,6 +127,7 @@ class RemoteRun implements AsyncDisposable {
         onLost: (reason) => {
           // A run that never began is not the cause.
           const lost = this.#isStarted ? reason : new HostLost(reason.message, false);
+          if (lost.charge) onCharged();
           this.#end(signal.aborted ? signal.reason : lost);
         },
       },

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { silentLogger } from '../../src/core/logger.ts';
+import type { Host } from '../../src/hosts/pool/host.ts';
+import { Isolation } from '../../src/hosts/pool/isolation.ts';
+
+/** Hosts that are ready at once, and how many of them run. */
+function isolation(spawn?: () => Host) {
+  const live = new Set<number>();
+  let number = 0;
+  const start = () => {
+    const own = ++number;
+    live.add(own);
+    return {
+      number: own,
+      ready: Promise.resolve(),
+      ended: new Promise(() => {}),
+      stop: async () => void live.delete(own),
+    } as unknown as Host;
+  };
+  const isolated = new Isolation(spawn ?? start, silentLogger);
+  const lose = (run_id: string, times: number) => {
+    for (let n = 0; n < times; n++) isolated.noteLoss(run_id);
+  };
+  return { isolated, lose, live };
+}
+
+const never = new AbortController().signal;
+
+test('a run that lost one host shares the next; one that lost two gets a host of its own, which ends with it', async () => {
+  const { isolated, lose, live } = isolation();
+  lose('once', 1);
+  lose('twice', 2);
+
+  expect(await isolated.enter('once', never)).toBeUndefined();
+  expect(await isolated.enter('unknown', never)).toBeUndefined();
+  const own = await isolated.enter('twice', never);
+  expect(live.size).toBe(1);
+  await own?.[Symbol.asyncDispose]();
+  expect(live.size).toBe(0);
+});
+
+test('runs that need a host of their own get it one after the other; one that is cancelled meanwhile holds up none', async () => {
+  const { isolated, lose, live } = isolation();
+  for (const run_id of ['a', 'b', 'c']) lose(run_id, 2);
+  const cancel = new AbortController();
+  const first = await isolated.enter('a', never);
+  const second = isolated.enter('b', cancel.signal);
+  const third = isolated.enter('c', never);
+
+  cancel.abort(new Error('cancelled'));
+  await expect(second).rejects.toThrow('cancelled');
+  expect([...live]).toEqual([1]);
+  await first?.[Symbol.asyncDispose]();
+  const own = await third;
+  expect(own?.host.number).toBe(2);
+  expect([...live]).toEqual([2]);
+});
+
+test('a run shares a host again if none of its own can be started, and the next one gets its turn', async () => {
+  let isBroken = true;
+  const { isolated, lose } = isolation(() => {
+    if (isBroken) throw new Error('no process can be started');
+    return {
+      ready: Promise.resolve(),
+      ended: new Promise(() => {}),
+      stop: async () => {},
+    } as unknown as Host;
+  });
+  lose('a', 2);
+
+  expect(await isolated.enter('a', never)).toBeUndefined();
+  isBroken = false;
+  expect(await isolated.enter('a', never)).toBeDefined();
+});
