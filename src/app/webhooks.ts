@@ -42,15 +42,11 @@ export function wireWebhookDispatcher({
 const LEASE_MARGIN_MS = 30_000;
 
 function dispatchRules({ delivery, secret: secrets, headers = {} }: Config['webhooks']): DispatchRules {
-  const { concurrency, concurrency_per_host } = delivery;
   return {
-    concurrency,
-    concurrency_per_host,
+    concurrency: 32,
+    concurrency_per_host: delivery.concurrency_per_host,
     lease_ms: delivery.timeout_seconds * 1000 + LEASE_MARGIN_MS,
-    backoff: {
-      first_ms: delivery.first_retry_seconds * 1000,
-      longest_ms: delivery.longest_retry_seconds * 1000,
-    },
+    backoff: { first_ms: 1000, longest_ms: 3_600_000 },
     give_up_ms: delivery.give_up_hours * 3_600_000,
     secrets,
     headers,

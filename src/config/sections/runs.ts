@@ -123,17 +123,10 @@ const Url = group({
 });
 
 const Deliver = group({
-  concurrency: integer(1, 1000, 'deliveries').default(32).describe('Deliveries sent at the same time.'),
   concurrency_per_host: integer(1, 1000, 'deliveries')
     .default(4)
     .describe('Deliveries sent to one receiver at the same time.'),
   timeout_seconds: number(0.1, 86_400, 'seconds').default(30).describe('Total time for a response.'),
-  first_retry_seconds: number(0.001, 31_536_000, 'seconds')
-    .default(1)
-    .describe('Delay after the first failure; doubled after each further one.'),
-  longest_retry_seconds: number(1, 31_536_000, 'seconds')
-    .default(3600)
-    .describe('The longest delay between attempts.'),
   give_up_hours: number(0.001, 876_000, 'hours')
     .default(24)
     .describe('How long a delivery is retried before it is dead.'),

@@ -1,19 +1,13 @@
 import { systemAssistantId } from '../../core/ids.ts';
 import { toJson } from '../../core/json.ts';
+import { bind } from '../../db/bind.ts';
 import { columns } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
 import { contains, isOneOf, isOneOfNumbers, mergeJson } from '../../db/json.ts';
 import { join, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
-import type {
-  Assistant,
-  AssistantFilter,
-  AssistantSearch,
-  AssistantVersion,
-  AssistantVersionsSearch,
-} from '../../schemas/assistants.ts';
-import type { Visibility } from '../access/visibility.ts';
+import type { Assistant, AssistantVersion, AssistantVersionsSearch } from '../../schemas/assistants.ts';
 import { idsInSlices, type LargeRows } from '../search/byte-slices.ts';
 import { boundedRows } from '../search/list-bytes.ts';
 import {
@@ -39,86 +33,36 @@ export type AssistantRepository = ReturnType<typeof assistantRepository>;
 
 /** Assistants and their versions (contract §2.1). */
 export function assistantRepository(db: Db) {
-  return {
-    /** Inserts with version 1. Returns `false` if the id is taken. */
-    insert(assistant: Assistant): Promise<boolean> {
-      return db.transaction('sync', async (tx) => {
-        const inserted = await tx.run(
-          sql`${insertAssistant(tx.cipher, assistant)} on conflict (assistant_id) do nothing`,
-        );
-        if (inserted > 0) await upsertVersion(tx, assistant.assistant_id);
-        return inserted > 0;
-      });
-    },
-
-    /** Returns `undefined` if it is missing or hidden. */
-    get(assistant_id: string, visibility?: Visibility): Promise<Assistant | undefined> {
-      return findAssistant(db, assistant_id, visibility);
-    },
-
-    /** Whole rows; the caller applies `select`. */
-    search(query: AssistantSearch, visibility?: Visibility, max_bytes?: number): Promise<Assistant[]> {
-      return searchAssistants(db, query, visibility, max_bytes);
-    },
-
-    /** All that are visible, oldest first, and their size, bytes. Throws `InvalidInput` beyond that of one reply. */
-    summaries(visibility?: Visibility, max_bytes?: number) {
-      return assistantSummaries(db, visibility, max_bytes);
-    },
-
-    count(filter: AssistantFilter, visibility?: Visibility): Promise<number> {
-      return countAssistants(db, filter, visibility);
-    },
-
-    /**
-     * Creates a version numbered after the highest one and makes it current. `change` runs on the locked row; the
-     * transaction rolls back if it throws.
-     */
-    update(
-      assistant_id: string,
-      change: (stored: Assistant) => AssistantChanges,
-      at: string,
-    ): Promise<Assistant | undefined> {
-      return updateAssistant(db, assistant_id, change, at);
-    },
-
-    /** Newest first. */
-    versions(
-      assistant_id: string,
-      query: AssistantVersionsSearch,
-      max_bytes?: number,
-    ): Promise<AssistantVersion[]> {
-      return listVersions(db, assistant_id, query, max_bytes);
-    },
-
-    /** Restores a version as current. Returns `undefined` if it does not exist. */
-    setLatest(assistant_id: string, version: number, at: string): Promise<Assistant | undefined> {
-      return setLatestVersion(db, assistant_id, version, at);
-    },
-
-    /** Cascades to its versions and crons, not to its runs. */
-    delete(assistant_id: string): Promise<boolean> {
-      return db.transaction('reclaim', async (tx) => {
-        await tx.run(sql`delete from crons where assistant_id = ${assistant_id}`);
-        return (await tx.run(sql`delete from assistants where assistant_id = ${assistant_id}`)) > 0;
-      });
-    },
-
-    /**
-     * Upserts the assistants of the configured graphs: existing ones take the name and description. Replaces what a client
-     * made under such an id.
-     */
-    upsertSystemAssistants(assistants: readonly Assistant[]): Promise<void> {
-      return upsertSystemAssistants(db, assistants);
-    },
-
-    /** Deletes the system assistants of graphs that no live process serves, except these. */
-    deleteSystemAssistantsExcept(assistant_ids: readonly string[]): Promise<void> {
-      return deleteSystemAssistantsExcept(db, assistant_ids);
-    },
-  };
+  return bind(db, {
+    insert: insertFirstVersion,
+    get: findAssistant,
+    search: searchAssistants,
+    summaries: assistantSummaries,
+    count: countAssistants,
+    update: updateAssistant,
+    versions: listVersions,
+    setLatest: setLatestVersion,
+    delete: deleteAssistant,
+    upsertSystemAssistants,
+    deleteSystemAssistantsExcept,
+  });
 }
 
+/** Returns `false` if the id is taken. */
+function insertFirstVersion(db: Db, assistant: Assistant): Promise<boolean> {
+  return db.transaction('sync', async (tx) => {
+    const inserted = await tx.run(
+      sql`${insertAssistant(tx.cipher, assistant)} on conflict (assistant_id) do nothing`,
+    );
+    if (inserted > 0) await upsertVersion(tx, assistant.assistant_id);
+    return inserted > 0;
+  });
+}
+
+/**
+ * Creates a version numbered after the highest one and makes it current. `change` runs on the locked row; the
+ * transaction rolls back if it throws.
+ */
 function updateAssistant(
   db: Db,
   assistant_id: string,
@@ -155,11 +99,12 @@ function assignments(
   return given.filter((assignment) => typeof assignment === 'object');
 }
 
+/** Newest first. */
 async function listVersions(
   db: Db,
   assistant_id: string,
   { metadata, limit, offset }: AssistantVersionsSearch,
-  max_bytes: number | undefined,
+  max_bytes?: number,
 ): Promise<AssistantVersion[]> {
   const own = sql`assistant_id = ${assistant_id}`;
   const rows: LargeRows = {
@@ -188,6 +133,7 @@ async function listVersions(
   return versions.sort((one, other) => other.version - one.version);
 }
 
+/** Restores a version as current. Returns `undefined` if it does not exist. */
 function setLatestVersion(
   db: Db,
   assistant_id: string,
@@ -203,6 +149,18 @@ function setLatestVersion(
   });
 }
 
+/** Cascades to its versions and crons, not to its runs. */
+function deleteAssistant(db: Db, assistant_id: string): Promise<boolean> {
+  return db.transaction('reclaim', async (tx) => {
+    await tx.run(sql`delete from crons where assistant_id = ${assistant_id}`);
+    return (await tx.run(sql`delete from assistants where assistant_id = ${assistant_id}`)) > 0;
+  });
+}
+
+/**
+ * Upserts the assistants of the configured graphs: existing ones take the name and description. Replaces what a client
+ * made under such an id.
+ */
 function upsertSystemAssistants(db: Db, assistants: readonly Assistant[]): Promise<void> {
   return db.transaction('sync', async (tx) => {
     for (const assistant of assistants) {
@@ -228,8 +186,8 @@ function deleteForeign(table: 'crons' | 'assistants', { assistant_id, graph_id }
 }
 
 /**
- * System assistants are recognized by id, a UUIDv5 of their first graph: clients may also write the metadata
- * `created_by: system`. Those of graphs that another live process serves are kept.
+ * Deletes the system assistants of graphs that no live process serves, except these. They are recognized by id, a UUIDv5 of their first graph: clients may also write the metadata
+ * `created_by: system`.
  */
 function deleteSystemAssistantsExcept(db: Db, assistant_ids: readonly string[]): Promise<void> {
   return db.transaction('sync', async (tx) => {
