@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { Client } from '@langchain/langgraph-sdk';
 import { expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import { project } from '../support/project.ts';
 import { blocksOf, callsOf, inShell, NODE, onlyBlock, ROOT } from './blocks.ts';
 import { started } from './started.ts';
@@ -92,14 +93,16 @@ test('a breakpoint in TypeScript stops at its line, and a pause where a node com
     'agent.config.yaml': 'graphs: { agent: ./agent.ts:graph, spinning: ./agent.ts:spinning }',
     'agent.ts': AGENT,
   });
-  const args = ['--inspect=127.0.0.1:0', join(ROOT, 'bin/agent-server.mjs'), 'start', '--port', '0'];
-  const child = spawn(NODE, args, { cwd: folder.root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const port = await freePort();
+  const args = [`--inspect=127.0.0.1:${port}`, join(ROOT, 'bin/agent-server.mjs'), 'start', '--port', '0'];
+  const child = spawn(NODE, args, { cwd: folder.root, stdio: ['ignore', 'pipe', 'ignore'] });
   // Also when the test takes too long: what spins would take a core from all others.
   onTestFinished(() => stopped(child));
-  const inspector = printed(child.stderr, /(ws:\/\/\S+)/);
   const apiUrl = await printed(child.stdout, /"url":"([^"]+)".*"message":"ready"/);
 
-  const debug = await attach(await inspector);
+  const targets = await fetch(`http://127.0.0.1:${port}/json/list`);
+  const [target] = (await targets.json()) as { webSocketDebuggerUrl: string }[];
+  const debug = await attach(target?.webSocketDebuggerUrl ?? '');
   await debug.send('Debugger.enable');
   const line = AGENT.split('\n').findIndex((text) => text.includes('const more'));
   await debug.send('Debugger.setBreakpointByUrl', { urlRegex: 'agent\\.ts$', lineNumber: line });
@@ -115,13 +118,15 @@ test('a breakpoint in TypeScript stops at its line, and a pause where a node com
 
   // What computes for ever is found by a pause.
   void client.runs.create(null, 'spinning', { input: { n: 0 } }).catch(() => {});
-  const answers = () =>
-    fetch(`${apiUrl}/ok`, { signal: AbortSignal.timeout(500) }).then(Boolean, () => false);
-  await expect.poll(answers).toBe(false);
-  await debug.send('Debugger.pause');
-  const stop = await debug.paused();
   const loop = AGENT.split('\n').findIndex((text) => text.includes('Math.sqrt'));
-  expect(stop.callFrames?.[0]).toMatchObject({ functionName: 'spin', location: { lineNumber: loop } });
+  const pausedAt = async () => {
+    await debug.send('Debugger.pause');
+    const stop = await debug.paused();
+    await debug.send('Debugger.resume');
+    return stop.callFrames?.[0];
+  };
+  await expect.poll(pausedAt).toMatchObject({ functionName: 'spin', location: { lineNumber: loop } });
+  expect((await fetch(`${apiUrl}/ok`)).status).toBe(200);
 });
 
 test('the launch configuration starts the program of the package', () => {
