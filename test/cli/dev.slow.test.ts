@@ -106,7 +106,7 @@ describe('a graph that imports a file and executes in the server', () => {
     await restarted({ 'src/word.ts': "export const word = 'other';" });
 
     expect(server.lines.slice(before).filter((line) => line.includes('changed'))).toEqual([
-      expect.stringMatching(/changed, restarting \{"file":"src\/word\.ts"\}$/),
+      expect.stringMatching(/changed, reloading \{"file":"src\/word\.ts"\}$/),
     ]);
   });
 });

@@ -37,7 +37,7 @@ export async function develop(flags: FlagValues, first: LoadedConfig, logger: Lo
     watcher.watch(await watchedFiles(known));
     const changed = await Promise.race([watcher.next(), end.requested]);
     if (typeof changed !== 'string') return 0;
-    logger.info('changed, restarting', { file: relative(process.cwd(), changed) });
+    logger.info('changed, reloading', { file: relative(process.cwd(), changed) });
     const loaded = await reload(flags, proxy, logger);
     if (loaded === undefined) continue;
     const isCode = !loaded.files.includes(changed) && isDeepStrictEqual(loaded.config, known.config);

@@ -13,8 +13,8 @@ const MAX_DELAY_MS = 30_000;
 const HEALTHY_AFTER_MS = 30_000;
 
 /**
- * Runs one server process at a time behind a proxy that keeps the port. A spare process is forked ahead, so that a
- * change costs only the time to load the project. A process that crashes is restarted with exponential backoff, and the
+ * Runs one server process at a time behind a proxy that keeps the port. Without graph hosts a spare process is forked
+ * ahead, so that a change costs only the time to load the project. A process that crashes is restarted with exponential backoff, and the
  * run that crashed it fails.
  */
 export class DevSupervisor implements AsyncDisposable {
@@ -75,7 +75,8 @@ export class DevSupervisor implements AsyncDisposable {
     const since = systemClock.monotonic();
     if (this.#current === server) {
       if (reachable) this.#proxy.routeTo(server.child);
-      this.#spare = this.#spawn();
+      // With graph hosts, only a change of the configuration needs a new process.
+      if (!this.#given.has_hosts) this.#spare = this.#spawn();
     }
     const code = await server.ended;
     const crashedRun = await readCrashedRun(server.given, code);
