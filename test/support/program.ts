@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { KEEPS_COMPILED } from './compiled.ts';
 
 export const PROGRAM = join(resolve(import.meta.dirname, '../..'), 'bin/agent-server.mjs');
 
@@ -27,7 +28,7 @@ export function program(
   args: readonly string[],
   { cwd, env, input = '', program: file = PROGRAM }: ProgramOptions = {},
 ): ChildProcessByStdio<Writable, Readable, Readable> {
-  const child = spawn(process.execPath, [file, ...args], {
+  const child = spawn(process.execPath, [...KEEPS_COMPILED, file, ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'], ...env },
     ...(cwd !== undefined && { cwd }),
