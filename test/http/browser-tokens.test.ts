@@ -71,6 +71,22 @@ test('a token for a thread works only on that thread, and a read token creates n
   expect((await server.post(`/threads/${thread_id}/runs/wait`, run, reader)).status).toBe(403);
 });
 
+test('a token for a user, an assistant and a thread sees only what all of them allow', async () => {
+  await using server = await open();
+  const create = async (grant: object) =>
+    (await server.post('/threads', {}, await token(server, grant))).body.thread_id;
+  const read = async (id: string, grant: object) =>
+    (await server.get(`/threads/${id}`, await token(server, grant))).status;
+  const jane = { user: 'jane', assistant_id: 'echo' };
+  const hers = await create(jane);
+  const his = await create({ ...jane, user: 'john' });
+  expect(await read(hers, { ...jane, thread_id: hers })).toBe(200);
+  expect(await read(his, jane)).toBe(404);
+  expect(await read(his, { user: 'jane', thread_id: his })).toBe(404);
+  expect(await read(hers, { ...jane, assistant_id: 'counter' })).toBe(404);
+  expect(await read(hers, { assistant_id: 'counter', thread_id: hers })).toBe(404);
+});
+
 test.each([
   [{}, 422],
   [{ user: '' }, 422],
