@@ -3,22 +3,28 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '@langchain/langgraph-sdk';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
 import { naming } from '../support/naming.ts';
 import { needs } from '../support/needs.ts';
 import { agentServer, PROGRAM } from '../support/program.ts';
-import { PACKAGES, project } from '../support/project.ts';
+import { PACKAGES, type Project, project } from '../support/project.ts';
 import { startServer } from '../support/server.ts';
 
 const run = promisify(execFile);
 const EMAIL = 'Tell ada@example.com that lunch is at one';
 
-async function projectOf(template: string) {
-  const place = await project({});
-  const made = await agentServer(['init', '--template', template], { cwd: place.root });
-  expect(made).toMatchObject({ code: 0, stderr: '' });
-  return { ...place, made: made.stdout };
+/** For the tests of this `describe`: one project, and what `init` printed. Its properties are there when tests begin. */
+function useProjectOf(template: string): Project & { readonly made: string } {
+  const used: Partial<Project & { made: string }> = {};
+  beforeAll(async () => {
+    Object.assign(used, await project({}));
+    const made = await agentServer(['init', '--template', template], { cwd: used.root as string });
+    expect(made).toMatchObject({ code: 0, stderr: '' });
+    used.made = made.stdout;
+  });
+  afterAll(() => used[Symbol.asyncDispose]?.());
+  return used as Project & { made: string };
 }
 
 /** Runs a program of the packages in the project. */
@@ -30,9 +36,9 @@ describe.each([
   ['deep-agent', 'What can I do in the old town when it rains?', /old-town\.md: .*covered market/],
   ['chat', 'Hello', /ada@example\.com/],
 ])('init --template %s', (template, question, answer) => {
-  test('creates a project that is green: it can be checked, its types fit, and its own tests pass', async () => {
-    await using place = await projectOf(template);
+  const place = useProjectOf(template);
 
+  test('creates a project that is green: it can be checked, its types fit, and its own tests pass', async () => {
     expect(await agentServer(['check'], { cwd: place.root })).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^ {2}ok {6}agent {2}/),
@@ -44,7 +50,6 @@ describe.each([
   });
 
   test('creates an agent that streams its answer in many pieces without a model', async () => {
-    await using place = await projectOf(template);
     await using server = await startServer({ config: place.path('agent.config.yaml') });
     const client = new Client({ apiUrl: server.url });
     const input = { messages: [{ role: 'user', content: question }] };
@@ -62,8 +67,6 @@ describe.each([
   });
 
   test('creates a Dockerfile, a workflow and a README, and names its question among the next steps', async () => {
-    await using place = await projectOf(template);
-
     const workflow = await readFile(place.path('.github/workflows/test.yml'), 'utf8');
     const { scripts } = JSON.parse(await readFile(place.path('package.json'), 'utf8'));
     for (const [, script] of workflow.matchAll(/npm run (\w+)$/gm))
@@ -125,10 +128,13 @@ test.each([
 });
 
 describe.runIf(hasBrowser)('the page of the template chat (needs Debian package chromium)', () => {
-  test('asks before an e-mail is sent, with its arguments to edit, also after a reload', async () => {
-    await using place = await projectOf('chat');
+  const place = useProjectOf('chat');
+  beforeAll(async () => {
     await bin(place.root, 'typescript/bin/tsc', '-p', 'web');
     await bin(place.root, 'vite/bin/vite.js', 'build', 'web');
+  });
+
+  test('asks before an e-mail is sent, with its arguments to edit, also after a reload', async () => {
     await using server = await startServer({ config: place.path('agent.config.yaml') });
     await using browser = await openBrowser();
     const page = await browser.newPage();
@@ -147,8 +153,6 @@ describe.runIf(hasBrowser)('the page of the template chat (needs Debian package 
   });
 
   test('asks for a key where the server requires one', async () => {
-    await using place = await projectOf('chat');
-    await bin(place.root, 'vite/bin/vite.js', 'build', 'web');
     await using server = await startServer({
       config: place.path('agent.config.yaml'),
       env: { AGENT_SERVER_API_KEYS: 'key-of-the-page' },

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { agentServer } from '../support/program.ts';
 import { python } from '../support/python.ts';
 import { blocksOf, callsOf, inProgram, inShell, NODE, ROOT } from './blocks.ts';
 import { type Started, started } from './started.ts';
@@ -25,7 +26,7 @@ beforeAll(async () => {
   server = await started('npm start');
 });
 
-afterAll(() => server[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 
 function only(language: string, pattern: RegExp): string {
   const found = README.filter((block) => block.language === language && pattern.test(block.text));
@@ -84,12 +85,15 @@ test('README: the addresses of MCP and A2A are those of their pages', async () =
 });
 
 test.each(COMMANDS)('README: the command %s has help', async (command) => {
-  expect(await inProgram('bash', ['-s'], `npx agent-server ${command} --help`, '')).toMatch(
-    /^Usage: agent-server/,
-  );
+  expect(await agentServer([...command.split(' '), '--help'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^Usage: agent-server/),
+  });
 });
 
 test.each(['check', 'openapi', 'version'])('README: the command %s ends by itself', async (command) => {
   expect(COMMANDS).toContain(command);
-  expect(await inProgram('bash', ['-s'], `npx agent-server ${command}`, '')).not.toBe('');
+  const { code, stdout } = await agentServer([command], { cwd: ROOT });
+  expect(code).toBe(0);
+  expect(stdout).not.toBe('');
 });

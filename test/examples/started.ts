@@ -68,9 +68,9 @@ async function answers(url: string): Promise<boolean> {
   return response?.ok === true;
 }
 
-/** False when the command ended, or after 20 s. */
+/** False when the command ended, or after two minutes: a busy machine takes one. */
 async function comesTrue(isReady: () => Promise<boolean>, hasEnded: () => boolean): Promise<boolean> {
-  for (const deadline = Date.now() + 20_000; Date.now() < deadline && !hasEnded(); await sleep(50)) {
+  for (const deadline = Date.now() + 120_000; Date.now() < deadline && !hasEnded(); await sleep(50)) {
     if (await isReady()) return true;
   }
   return false;
