@@ -24,7 +24,7 @@ const SHARED = {
   http: ['test/{http,extensions/*}/*.test.ts'],
   inside: ['test/{auth,config,core,events,graphs,services,storage,workers}/**/*.test.ts'],
   /** With one Chromium. */
-  slow: ['test/{deployments,http,studio,extensions/*}/*.slow.test.ts'],
+  slow: ['test/{chaos,cli,clients,examples,http,studio,extensions/*,extensions/*/clients}/*.slow.test.ts'],
 };
 
 /** Files that change their process, measure it, or play sockets that nobody closes. */
@@ -36,6 +36,9 @@ const ALONE = [
   'test/storage/queue/concurrent.test.ts',
   'test/workers/auto-concurrency.test.ts',
 ];
+
+/** The same among slow files: they set variables of their process. */
+const ALONE_SLOW = ['test/examples/{deployments,encryption}.slow.test.ts'];
 
 /** What `npm test` leaves to `npm run test:slow`. */
 const SLOW = 'test/**/*.slow.test.ts';
@@ -63,7 +66,8 @@ export default defineConfig({
         exclude: [SLOW, ...SHARED.http, ...SHARED.inside],
       }),
       project('slow', { include: [SLOW], exclude: SHARED.slow }),
-      project('slow-shared', { include: SHARED.slow, isolate: false }),
+      project('slow-alone', { include: ALONE_SLOW }),
+      project('slow-shared', { include: SHARED.slow, exclude: ALONE_SLOW, isolate: false }),
     ],
   },
 });
