@@ -20,7 +20,7 @@ test('the proof counts the runs that a killed server resumes, and plays interlea
 test('the proof has one row for each load of the comparison, with both servers', () => {
   const url = 'http://other';
   const of = (what: string, ours: number, theirs: number, unit: 'ms' | 'requests/s') => [
-    { what: `${what} this server`, value: ours, unit },
+    { what: `${what} this server, 1 graph host`, value: ours, unit },
     { what: `${what} ${url}`, value: theirs, unit },
   ];
   const measurements = [
