@@ -15,11 +15,13 @@ export async function writeGraph(folder: string): Promise<void> {
   await cp(join(ROOT, 'examples/echo/graph.ts'), join(folder, 'graph.ts'));
 }
 
+/** What a project needs beside the server. */
+export const PACKAGES = { '@langchain/core': '^1.4.0', '@langchain/langgraph': '^1.7.3', zod: '^4.6.7' };
+
 /** A project with its own packages and a lock file, as its author has it. */
 export async function writeProject(folder: string): Promise<void> {
   await writeGraph(folder);
-  const dependencies = { '@langchain/core': '^1.4.0', '@langchain/langgraph': '^1.7.3', zod: '^4.6.7' };
-  const manifest = { name: 'of-the-image', private: true, type: 'module', dependencies };
+  const manifest = { name: 'of-the-image', private: true, type: 'module', dependencies: PACKAGES };
   await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
   const config = { node_version: '24', graphs: { echo: './graph.ts:graph' }, env: '.env' };
   await writeFile(join(folder, 'langgraph.json'), JSON.stringify(config));

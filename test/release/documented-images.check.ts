@@ -1,17 +1,19 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { Client } from '@langchain/langgraph-sdk';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { filesOf, onlyBlock } from '../examples/blocks.ts';
 import { type Engine, engineIn } from '../image/engine.ts';
-import { expectServed, writeProject } from '../image/story.ts';
+import { NODE, startProject } from '../image/project-story.ts';
+import { expectServed, PACKAGES, writeProject } from '../image/story.ts';
 import { command } from '../package/command.ts';
 import { emptyFolder } from '../package/pack.ts';
+import { projectIn } from '../package/project.ts';
 import { freePort } from '../support/free-port.ts';
 import { pythonWith } from '../support/python.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const BASE = 'agent-server-langgraph';
-/** The user `node`, whom the container becomes. */
-const NODE = 1_000;
 
 let folder: Awaited<ReturnType<typeof emptyFolder>>;
 let engine: Engine;
@@ -67,3 +69,33 @@ test.each([
     await expectServed({ image, uid: 0, owner: NODE, port, env, folder: folder.path });
   },
 );
+
+test('docs/recipes/monorepo.md: its graph, which uses a package of the workspace, passes the check and is served by an image', async () => {
+  const page = 'docs/recipes/monorepo.md';
+  const root = join(folder.path, 'monorepo');
+  const dependencies = { ...PACKAGES, '@acme/shared': '*' };
+  const files = {
+    ...filesOf(page),
+    '.dockerignore': onlyBlock(page, 'dockerignore', 'node_modules'),
+    'package.json': onlyBlock(page, 'json', 'workspaces'),
+    'packages/shared/package.json': onlyBlock(page, 'json', 'exports'),
+    'apps/agent/package.json': JSON.stringify({ name: 'agent', private: true, type: 'module', dependencies }),
+    'apps/agent/Dockerfile': onlyBlock(page, 'dockerfile', 'FROM agent-server'),
+  };
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(root, name)), { recursive: true });
+    await writeFile(join(root, name), text);
+  }
+  const project = projectIn(root, dirname(process.execPath));
+  await project.run(`npx --yes --package ${inject('tarball')} agent-server init apps/agent --vendor`);
+  const [install = '', check = ''] = onlyBlock(page, 'sh', 'check').split('\n');
+  await project.run(install);
+  expect(await project.run(check)).toContain('ok      greeter');
+
+  const image = await engine.build('monorepo', root, 'apps/agent/Dockerfile');
+  await using container = await startProject(image, folder.path);
+  const client = new Client({ apiUrl: container.url, apiKey: container.key });
+  const run = client.runs.wait(null, 'greeter', { input: { who: 'Ada' } });
+  expect(await run).toMatchObject({ said: 'Hello Ada' });
+  expect(await container.stop()).toBe(0);
+});
