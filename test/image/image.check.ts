@@ -2,9 +2,11 @@ import { mkdir, realpath, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onlyBlock } from '../examples/blocks.ts';
+import { command } from '../package/command.ts';
 import { emptyFolder } from '../package/pack.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Engine, engineIn, type Image } from './engine.ts';
+import { expectStreaming } from './project-story.ts';
 import { expectServed, writeGraph, writeProject } from './story.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -57,4 +59,12 @@ test('docs/deploy-recipes.md: its Dockerfile makes an image that serves a projec
   expect(built.config.User).toBe('node');
   const port = await freePort();
   await expectServed({ image: built, uid: 1_000, port, env: { PORT: String(port) }, folder: folder.path });
+});
+
+test('an image of a new project with the package of the server in it streams', async () => {
+  const app = join(folder.path, 'of-init');
+  await command(process.execPath, ['bin/agent-server.mjs', 'init', app, '--vendor'], { cwd: ROOT });
+  await command('npm', ['install', '--package-lock-only'], { cwd: app });
+  const built = await engine.build('of-init', app);
+  await expectStreaming(built, folder.path, /json/);
 });
