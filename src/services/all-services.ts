@@ -158,12 +158,12 @@ export function createServices(
     assistants,
     threads,
     threadState,
-    threadStream: threadStreamService({ threads: threadRows, sources }),
+    threadStream: threadStreamService(threadRows, sources),
     runs,
     statelessRuns,
     crons: cronService(cronDeps),
     cronTicks: cronTicks(cronDeps),
-    tokens: tokenService({ tokens: context.access.tokens, assistants, clock: context.clock }),
+    tokens: tokenService(context.access.tokens, assistants, context.clock),
     ...systemServices({ ...context, ...settings, storage, bus }),
     store: storeService({ store: context.longTermStore }),
     idempotency: idempotencyService({ keys: storage.idempotency, worker_id: context.worker_id }),
@@ -198,9 +198,9 @@ function listServices(
     runSteps: runStepService(deps),
     runLogs: runLogService(deps),
     newestLogs: newestLogService({ ...deps, assistants }),
-    runSearch: runSearchService({ ...deps, assistants }),
+    runSearch: runSearchService(deps.runSearch, assistants),
     interrupts: interruptService({ ...deps, assistants }),
-    threadTree: threadTreeService(deps),
+    threadTree: threadTreeService(deps.threads, deps.checkpoints),
   };
 }
 

@@ -6,16 +6,10 @@ import { Forbidden } from '../core/errors.ts';
 import type { Token, TokenCreate } from '../schemas/tokens.ts';
 import type { AssistantService } from './assistants/assistants.ts';
 
-export interface TokenDeps {
-  readonly tokens: BrowserTokens;
-  readonly assistants: AssistantService;
-  readonly clock: Clock;
-}
-
 export type TokenService = ReturnType<typeof tokenService>;
 
 /** Short-lived tokens that a backend creates with its API key for browsers. */
-export function tokenService({ tokens, assistants, clock }: TokenDeps) {
+export function tokenService(tokens: BrowserTokens, assistants: AssistantService, clock: Clock) {
   return {
     /** Throws `Forbidden` without an API key, or if its scope does not include the token's. */
     async create(actor: Actor, input: TokenCreate): Promise<Token> {

@@ -4,6 +4,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { memoryBus } from '../../src/events/bus.ts';
 import { assistantCache } from '../../src/services/assistants/assistant-cache.ts';
 import { assistantChanged } from '../../src/services/assistants/assistant-versions.ts';
+import type { AssistantRepository } from '../../src/storage/assistants/assistants.ts';
 import { partsOf } from '../support/parts-of.ts';
 
 const actor = systemActor('test');
@@ -12,16 +13,13 @@ const actor = systemActor('test');
 function cacheOf(bytes: number) {
   const bus = memoryBus();
   let reads = 0;
-  const list = assistantCache({
-    assistants: partsOf({
-      async summaries() {
-        reads += 1;
-        return { list: [], bytes };
-      },
-    }),
-    clock: systemClock,
-    bus,
+  const assistants = partsOf<AssistantRepository>({
+    summaries: async () => {
+      reads += 1;
+      return { list: [], bytes };
+    },
   });
+  const list = assistantCache(assistants, systemClock, bus);
   return { bus, list: () => list(actor), reads: () => reads };
 }
 

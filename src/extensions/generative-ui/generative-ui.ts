@@ -15,6 +15,6 @@ export function openGenerativeUi({ config, services, hosts, clock, logger }: Cor
     bundleUi: hosts ? remoteBundler(hosts) : bundleUi,
     ...{ root: config.root, clock, logger },
   });
-  const ui = uiService({ assistants: services.assistants, bundles });
+  const ui = uiService(bundles, services.assistants);
   return { routes: [(server, { mount_prefix }) => uiRoutes(server, { ui, mount_prefix })] };
 }

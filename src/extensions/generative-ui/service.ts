@@ -5,15 +5,10 @@ import type { AssistantService } from '../../services/assistants/assistants.ts';
 import type { UiAsset, UiBundle } from './bundle.ts';
 import type { UiBundles } from './bundle-cache.ts';
 
-export interface UiDeps {
-  readonly bundles: UiBundles;
-  readonly assistants: AssistantService;
-}
-
 export type UiService = ReturnType<typeof uiService>;
 
 /** Components of generative user interfaces (contract §2.9). */
-export function uiService({ bundles, assistants }: UiDeps) {
+export function uiService(bundles: UiBundles, assistants: AssistantService) {
   /** The official server knows configured names only; clients also send an assistant id. */
   async function nameOf(actor: Actor, id: string): Promise<string> {
     return isUuid(id) && !bundles.names.includes(id) ? (await assistants.get(actor, id)).graph_id : id;

@@ -31,17 +31,12 @@ export function openAiRoutes(server: FastifyInstance, parts: OpenAiDeps): void {
   server.register((scope, _options, done) => {
     useOpenAiErrors(scope, parts.logger);
     modelRoutes(scope, parts);
-    chatRoutes(scope, { chatCompletions: chatCompletionService(parts), replies: parts.replies });
+    chatRoutes(scope, chatCompletionService(parts), parts.replies);
     done();
   });
 }
 
-interface ChatDeps {
-  readonly chatCompletions: ChatCompletionService;
-  readonly replies: Pick<RunReplies, 'sendEvents' | 'sendKeepAliveJson'>;
-}
-
-function chatRoutes(server: FastifyInstance, { chatCompletions, replies }: ChatDeps) {
+function chatRoutes(server: FastifyInstance, chatCompletions: ChatCompletionService, replies: RunReplies) {
   server.withTypeProvider<ZodTypeProvider>().post(
     '/v1/chat/completions',
     {

@@ -6,11 +6,6 @@ import { STUDIO_SESSION_EXAMPLE, StudioSession, StudioSessionCreate } from './sc
 import type { SessionResult, StudioService } from './service.ts';
 import { HOST_PREFIX } from './sessions.ts';
 
-interface StudioRouteDeps {
-  readonly studio: StudioService;
-  readonly mount_prefix: string;
-}
-
 /** Whether the browser uses HTTPS; it reports that itself where a proxy ends TLS that is not among `server.trust_proxy`. */
 function isHttps({ protocol, headers }: FastifyRequest): boolean {
   return protocol === 'https' || headers.origin?.startsWith('https://') === true;
@@ -20,7 +15,7 @@ function isHttps({ protocol, headers }: FastifyRequest): boolean {
  * Sessions of Studio, which stand in for an API key or a token in the browser. Open to callers who are not
  * signed in.
  */
-export function studioRoutes(server: FastifyInstance, { studio, mount_prefix }: StudioRouteDeps) {
+export function studioRoutes(server: FastifyInstance, studio: StudioService, mount_prefix: string) {
   const app = server.withTypeProvider<ZodTypeProvider>();
   const path = '/studio/session';
   const shared = { tags: [TAGS.system], response: { 200: StudioSession } };

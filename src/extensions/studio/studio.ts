@@ -30,7 +30,7 @@ export function openStudio({
     authenticating: sessions.authenticating,
     pageOfInvalid: (url, prefixes) => pageOfInvalid(url, prefixes, path),
     routes: [
-      (server, { mount_prefix }) => studioRoutes(server, { studio, mount_prefix }),
+      (server, { mount_prefix }) => studioRoutes(server, studio, mount_prefix),
       (server) => server.register(studioPages, { path }),
     ],
   };

@@ -9,12 +9,6 @@ import type { AssistantRepository } from '../../storage/assistants/assistants.ts
 import type { AssistantSummary } from '../../storage/assistants/summaries.ts';
 import { ASSISTANTS_CHANGED } from './assistant-versions.ts';
 
-export interface AssistantCacheDeps {
-  readonly assistants: AssistantRepository;
-  readonly clock: Clock;
-  readonly bus: EventBus;
-}
-
 /** TTL of a cached list, ms: bounds staleness if another process's change event is lost. */
 const TTL_MS = 5000;
 /** LRU capacity; callers with the same visibility share a list. */
@@ -36,7 +30,7 @@ interface CachedList {
  * A summary of every assistant visible to a caller, oldest first; the same array until an assistant changes. Each tool, model and
  * agent lookup needs the whole list, because names are derived from it.
  */
-export function assistantCache({ assistants, clock, bus }: AssistantCacheDeps) {
+export function assistantCache(assistants: AssistantRepository, clock: Clock, bus: EventBus) {
   const lists = new LRUCache<string, CachedList>({
     max: MAX_LISTS,
     maxSize: MAX_CACHED_BYTES,

@@ -63,7 +63,7 @@ export function assistantService(deps: AssistantDeps) {
     ...systemAssistants(deps),
     ...assistantLookup(assistants, graphs),
 
-    listAll: assistantCache(deps),
+    listAll: assistantCache(assistants, deps.clock, deps.bus),
   };
 }
 

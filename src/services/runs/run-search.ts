@@ -11,18 +11,13 @@ import type { Keyset } from '../../storage/search/keyset-page.ts';
 import type { AssistantService } from '../assistants/assistants.ts';
 import { type CursorPage, cursorOf, isTimestamp, positionOf } from '../pagination.ts';
 
-export interface RunSearchDeps {
-  readonly runSearch: RunSearchRepository;
-  readonly assistants: AssistantService;
-}
-
 export type RunSearchService = ReturnType<typeof runSearchService>;
 
 /** Name of the list in its cursors. */
 const LIST = 'runs';
 
 /** Runs over all threads that the caller may see. */
-export function runSearchService({ runSearch: runs, assistants }: RunSearchDeps) {
+export function runSearchService(runs: RunSearchRepository, assistants: AssistantService) {
   /** Throws `InvalidInput` for a condition that cannot be met on this server. */
   function conditionsOf(filter: RunFilter): RunConditions {
     const { status, assistant_id, error, created_from, created_to, ended_from, ended_to, ...others } = filter;

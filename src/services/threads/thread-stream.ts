@@ -14,11 +14,6 @@ import type { ThreadRepository } from '../../storage/threads/threads.ts';
 import { plainFrame } from '../runs/run-streams.ts';
 import { STATE_UPDATE } from './thread-state.ts';
 
-export interface ThreadStreamDeps {
-  readonly threads: ThreadRepository;
-  readonly sources: ThreadFollowSources;
-}
-
 export interface ThreadStreamOptions {
   readonly modes: readonly ThreadStreamMode[];
   /** Sequence number of the last event the client has seen (0: replay all stored), or `now` for live events only. */
@@ -28,7 +23,7 @@ export interface ThreadStreamOptions {
 export type ThreadStreamService = ReturnType<typeof threadStreamService>;
 
 /** Event stream of a thread across its runs (contract §5 "Thread stream"). */
-export function threadStreamService({ threads, sources }: ThreadStreamDeps) {
+export function threadStreamService(threads: ThreadRepository, sources: ThreadFollowSources) {
   return {
     /**
      * Follows until abort, or until the id belongs to a thread that the caller may not see; frames carry the thread

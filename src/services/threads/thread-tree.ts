@@ -6,18 +6,13 @@ import type { CheckpointRepository } from '../../storage/checkpoints/checkpoints
 import type { ThreadRepository } from '../../storage/threads/threads.ts';
 import { type CursorPage, cursorOf, positionOf } from '../pagination.ts';
 
-export interface ThreadTreeDeps {
-  readonly threads: ThreadRepository;
-  readonly checkpoints: CheckpointRepository;
-}
-
 export type ThreadTreeService = ReturnType<typeof threadTreeService>;
 
 /** Name of the list in its cursors. */
 const LIST = 'tree';
 
 /** The shape of a thread's history, without its values. */
-export function threadTreeService({ threads, checkpoints }: ThreadTreeDeps) {
+export function threadTreeService(threads: ThreadRepository, checkpoints: CheckpointRepository) {
   return {
     /** Newest first. Throws `NotFound` for a missing thread, `InvalidInput` for a foreign cursor. */
     async list(
