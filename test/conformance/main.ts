@@ -26,7 +26,8 @@ async function passes({ env = {}, passes }: Suite): Promise<boolean> {
   const output = await mkdtemp(join(tmpdir(), 'conformance-'));
   const config = join(import.meta.dirname, 'graphs/agent.config.yaml');
   try {
-    await using server = await startServer({ config, env });
+    // As by default.
+    await using server = await startServer({ config, env: { AGENT_SERVER_HOSTS: 'auto', ...env } });
     return await passes(server.url, output);
   } catch (error) {
     console.log(error instanceof Error ? error.message : error);
