@@ -24,7 +24,7 @@ const SHARED = {
   http: ['test/{http,extensions/*}/*.test.ts'],
   inside: ['test/{auth,config,core,events,graphs,services,storage,workers}/**/*.test.ts'],
   /** With one Chromium. */
-  slow: ['test/{chaos,cli,clients,examples,http,studio,extensions/*,extensions/*/clients}/*.slow.test.ts'],
+  slow: ['test/{chaos,cli,clients,examples,http,studio,extensions/*}/*.slow.test.ts'],
 };
 
 /** Files that change their process, measure it, or play sockets that nobody closes. */
