@@ -4,8 +4,20 @@ import type { Host } from './host.ts';
 
 /** How long a host that is being replaced may wait for the last checkpoint of its runs, ms. */
 const HAND_OVER_MS = 60_000;
+/**
+ * The same for one whose code has changed, ms: who edits a node that hangs waits for the new one. Most calls of a model end
+ * within it, so that they are not repeated.
+ */
+const SUPERSEDED_MS = 10_000;
 /** How long a host may take to send its traces, ms. */
 export const DRAIN_MS = 4000;
+
+interface Leaving {
+  readonly reason: string;
+  readonly charges_runs?: boolean;
+  /** How long it may wait for checkpoints. */
+  readonly within_ms?: number;
+}
 
 /** Hosts that take no more work, until they have ended. */
 export class LeavingHosts {
@@ -32,22 +44,29 @@ export class LeavingHosts {
   /** Its runs continue elsewhere. `charges_runs`: one that makes no checkpoint in time would make none in any host. */
   replace(host: Host, reason: string, charges_runs = false): void {
     this.#logger.info('replacing a graph host', { host: host.number, pid: host.pid, reason });
-    this.#end(host, reason, charges_runs);
+    this.#end(host, { reason, charges_runs });
+  }
+
+  /** The same for one that has loaded code which has changed since. */
+  supersede(host: Host): void {
+    const reason = 'the project has changed';
+    this.#logger.info('replacing a graph host', { host: host.number, pid: host.pid, reason });
+    this.#end(host, { reason, within_ms: SUPERSEDED_MS });
   }
 
   endIdle(host: Host): void {
     this.#logger.info('ending an idle graph host', { host: host.number, pid: host.pid });
-    this.#end(host, 'it is idle', false);
+    this.#end(host, { reason: 'it is idle' });
   }
 
-  #end(host: Host, reason: string, charges_runs: boolean): void {
+  #end(host: Host, { reason, charges_runs = false, within_ms = HAND_OVER_MS }: Leaving): void {
     host.drain();
     this.#hosts.add(host);
     const stop = (isLate: boolean) => {
       deadline[Symbol.dispose]();
       void host.stop(reason, DRAIN_MS, isLate && charges_runs);
     };
-    const deadline = after(HAND_OVER_MS, () => stop(true)).unref();
+    const deadline = after(within_ms, () => stop(true)).unref();
     host.sessions.whenEmpty(() => stop(false));
   }
 }

@@ -158,7 +158,7 @@ export class HostPool implements AsyncDisposable {
       throw error;
     });
     this.#leaving.delete(host);
-    for (const old of this.#hosts.values()) this.#leaving.replace(old, 'the project has changed');
+    for (const old of this.#hosts.values()) this.#leaving.supersede(old);
     this.#hosts.clear();
     this.#delayed.cancel();
     this.#hosts.set(host.number, host);
