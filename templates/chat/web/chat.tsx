@@ -18,7 +18,13 @@ export function Chat() {
       setThreadId(id);
     },
   });
-  const review = stream.interrupt?.value as Review | undefined;
+  const { interrupt } = stream;
+  const review = interrupt?.value as Review | undefined;
+
+  function decide(answer: object) {
+    // By its id: right after a reload, the stream has not replayed the question yet.
+    void stream.respond(answer, { interruptId: interrupt?.id });
+  }
 
   function send(form: FormData) {
     const content = String(form.get('text')).trim();
@@ -36,7 +42,7 @@ export function Chat() {
             </li>
           ))}
       </ol>
-      {review && <Approval review={review} decide={(answer) => void stream.respond(answer)} />}
+      {review && <Approval review={review} decide={decide} />}
       {stream.error ? <Failure error={stream.error} /> : null}
       <form action={send}>
         <input
