@@ -40,13 +40,17 @@ export function wireWebhookDispatcher({
 
 /** Time for storage on top of the delivery timeout, ms. */
 const LEASE_MARGIN_MS = 30_000;
+/** Deliveries sent at the same time. */
+const CONCURRENCY = 32;
+/** Delay after the first failure of a delivery, doubled after each further one up to the longest. */
+const BACKOFF = { first_ms: 1000, longest_ms: 3_600_000 };
 
 function dispatchRules({ delivery, secret: secrets, headers = {} }: Config['webhooks']): DispatchRules {
   return {
-    concurrency: 32,
+    concurrency: CONCURRENCY,
     concurrency_per_host: delivery.concurrency_per_host,
     lease_ms: delivery.timeout_seconds * 1000 + LEASE_MARGIN_MS,
-    backoff: { first_ms: 1000, longest_ms: 3_600_000 },
+    backoff: BACKOFF,
     give_up_ms: delivery.give_up_hours * 3_600_000,
     secrets,
     headers,

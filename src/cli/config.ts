@@ -11,7 +11,7 @@ import { trimEnd } from '../core/text.ts';
 import { columns, type FlagValues, UsageError } from './command.ts';
 import { type LineFormat, lineLogger } from './output.ts';
 
-/** Of a server of one's own: what a node does harms no other run. One that is embedded starts no processes unasked. */
+/** Defaults of `start` and `dev`, where a node must not harm other runs. An embedded server starts no processes unasked. */
 export const SERVING_DEFAULTS: Readonly<Record<string, string>> = { 'hosts.count': 'auto' };
 
 /** During development, the first question is what the model saw. */

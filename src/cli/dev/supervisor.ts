@@ -14,8 +14,8 @@ const HEALTHY_AFTER_MS = 30_000;
 
 /**
  * Runs one server process at a time behind a proxy that keeps the port. Without graph hosts a spare process is forked
- * ahead, so that a change costs only the time to load the project. A process that crashes is restarted with exponential backoff, and the
- * run that crashed it fails.
+ * ahead, so that a change costs only the time to load the project. A process that crashes is restarted with exponential
+ * backoff, and the run that crashed it fails.
  */
 export class DevSupervisor implements AsyncDisposable {
   readonly #given: DevServerArguments;

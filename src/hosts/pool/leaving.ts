@@ -5,8 +5,8 @@ import type { Host } from './host.ts';
 /** How long a host that is being replaced may wait for the last checkpoint of its runs, ms. */
 const HAND_OVER_MS = 60_000;
 /**
- * The same for one whose code has changed, ms: who edits a node that hangs waits for the new one. Most calls of a model end
- * within it, so that they are not repeated.
+ * The same for one whose code has changed, ms: a developer who edits a node that hangs waits for the new code. Most calls of a
+ * model end in this time, and are not repeated.
  */
 const SUPERSEDED_MS = 10_000;
 /** How long a host may take to send its traces, ms. */
@@ -41,22 +41,26 @@ export class LeavingHosts {
     this.#hosts.delete(host);
   }
 
-  /** Its runs continue elsewhere. `charges_runs`: one that makes no checkpoint in time would make none in any host. */
-  replace(host: Host, reason: string, charges_runs = false): void {
-    this.#logger.info('replacing a graph host', { host: host.number, pid: host.pid, reason });
-    this.#end(host, { reason, charges_runs });
+  /** Replaces a host above its memory limit: a run that makes no checkpoint in time would make none in any host. */
+  replaceLarge(host: Host): void {
+    this.#replace(host, { reason: 'it uses more memory than hosts.max_memory_mb', charges_runs: true });
   }
 
-  /** The same for one that has loaded code which has changed since. */
+  /** Replaces a host whose code has changed since it loaded it. */
   supersede(host: Host): void {
-    const reason = 'the project has changed';
-    this.#logger.info('replacing a graph host', { host: host.number, pid: host.pid, reason });
-    this.#end(host, { reason, within_ms: SUPERSEDED_MS });
+    this.#replace(host, { reason: 'the project has changed', within_ms: SUPERSEDED_MS });
   }
 
   endIdle(host: Host): void {
     this.#logger.info('ending an idle graph host', { host: host.number, pid: host.pid });
     this.#end(host, { reason: 'it is idle' });
+  }
+
+  /** Its runs continue elsewhere. */
+  #replace(host: Host, leaving: Leaving): void {
+    const { reason } = leaving;
+    this.#logger.info('replacing a graph host', { host: host.number, pid: host.pid, reason });
+    this.#end(host, leaving);
   }
 
   #end(host: Host, { reason, charges_runs = false, within_ms = HAND_OVER_MS }: Leaving): void {

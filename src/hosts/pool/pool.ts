@@ -272,7 +272,7 @@ export class HostPool implements AsyncDisposable {
   /** Replaces hosts that use too much memory, and ends idle ones; hosts that were blocked may be free again. */
   #check(): void {
     for (const host of tooLarge(this.#available(), this.#options)) {
-      this.#leaving.replace(host, 'it uses more memory than hosts.max_memory_mb', true);
+      this.#leaving.replaceLarge(host);
       this.#start(host.number);
     }
     this.#waiting.notify();

@@ -1,21 +1,12 @@
-import { resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { runSpanIdOf } from '../../../src/core/trace-ids.ts';
 import { message, oldMessage } from '../../support/a2a.ts';
-import { openApp } from '../../support/app.ts';
 import { askLegacy, askModern } from '../../support/mcp-messages.ts';
-import { receiver, TO_RECEIVER } from '../../support/receiver.ts';
+import { CALLER, recordedApp, TRACE } from '../../support/traced-caller.ts';
 
-const folder = resolve(import.meta.dirname, '../../fixtures/recorded-graphs');
-const http = await openApp({ graphs: ['recorded'], folder, environment: TO_RECEIVER });
-const hook = await receiver();
-afterAll(async () => {
-  await http[Symbol.asyncDispose]();
-  await hook[Symbol.asyncDispose]();
-});
-
-const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
-const CALLER = `00-${TRACE}-00f067aa0ba902b7-01`;
+const app = await recordedApp(['recorded']);
+const { http, hook } = app;
+afterAll(() => app[Symbol.asyncDispose]());
 
 const toHook = () => ({ pushNotificationConfig: { url: hook.url } });
 
