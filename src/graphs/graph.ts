@@ -192,12 +192,17 @@ export type AccessContext = 'threads.create_run' | 'threads.read' | 'threads.upd
 
 /** A graph host as operators see it. */
 export interface GraphHost extends HostView {
-  /** The runs that it executes. */
-  readonly run_ids: readonly string[];
   /** The node, and its run, that block its event loop, if they are known. */
   readonly blockedBy:
     | { readonly node?: string | undefined; readonly run_id?: string | undefined }
     | undefined;
+}
+
+/** Where this process executes a run: `host` is absent if it waits for one, or if there are none. */
+export interface RunPlace {
+  readonly host?: Omit<GraphHost, 'restarts'> | undefined;
+  /** It lost so many hosts that it waits for one of its own. */
+  readonly waitsForOwnHost: boolean;
 }
 
 /** The configured graphs, by name. Using one that failed to load throws its load error. */
@@ -212,6 +217,8 @@ export interface GraphRegistry {
   loads(): number;
   /** The processes that execute graphs; empty if it is this one. */
   hosts(): readonly GraphHost[];
+  /** Also in a host that is being replaced, or that executes this run alone. */
+  placeOf(run_id: string): RunPlace;
   /** Load of the processes that execute runs since the last call; empty if it is this one. Never rejects. */
   hostLoads(): Promise<readonly ProcessLoad[]>;
   /** Compiled-in memory that the server replaces, by graph. Does not call factories. */

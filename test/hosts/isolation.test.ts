@@ -47,6 +47,8 @@ test('runs that need a host of their own get it one after the other; one that is
   const second = isolated.enter('b', cancel.signal);
   const third = isolated.enter('c', never);
 
+  expect(['a', 'b', 'c'].map((run_id) => isolated.isWaiting(run_id))).toEqual([false, true, true]);
+
   cancel.abort(new Error('cancelled'));
   await expect(second).rejects.toThrow('cancelled');
   expect([...live]).toEqual([1]);
@@ -54,6 +56,7 @@ test('runs that need a host of their own get it one after the other; one that is
   const own = await third;
   expect(own?.host.number).toBe(2);
   expect([...live]).toEqual([2]);
+  expect(['b', 'c'].map((run_id) => isolated.isWaiting(run_id))).toEqual([false, false]);
 });
 
 test('a run shares a host again if none of its own can be started, and the next one gets its turn', async () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { systemActor } from '../../src/auth/actor.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Db } from '../../src/db/db.ts';
-import type { GraphHost } from '../../src/graphs/graph.ts';
+import type { GraphHost, RunPlace } from '../../src/graphs/graph.ts';
 import { runExplain } from '../../src/services/runs/run-explain.ts';
 import type { QueueOptions } from '../../src/storage/queue/queue.ts';
 import { runRepository } from '../../src/storage/runs/runs.ts';
@@ -23,7 +23,15 @@ const REAP = {
   exhausted: { error: 'WorkerLostError', message: 'lost' },
 };
 
-function story(db: Db, hosts: readonly GraphHost[] = [], options: QueueOptions = {}) {
+/** The graph hosts there are, and where the run is. */
+interface Hosts {
+  readonly hosts: readonly GraphHost[];
+  readonly place: RunPlace;
+}
+
+const NO_HOSTS: Hosts = { hosts: [], place: { waitsForOwnHost: false } };
+
+function story(db: Db, { hosts, place } = NO_HOSTS, options: QueueOptions = {}) {
   const parts = queueStory(db, options);
   const { explain } = runExplain({
     runs: runRepository(db),
@@ -32,7 +40,7 @@ function story(db: Db, hosts: readonly GraphHost[] = [], options: QueueOptions =
     clock: systemClock,
     max_attempts: 3,
     worker_id: WORKER.worker_id,
-    graphs: partsOf({ hosts: () => hosts }),
+    graphs: partsOf({ hosts: () => hosts, placeOf: () => place }),
     stepsNow: async () => undefined,
   });
   const take = () => parts.queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
@@ -79,7 +87,9 @@ describeEachDatabase('the explanation of a run', (open) => {
 
   test('names the limit of its owner, who has as many runs that execute as allowed', async () => {
     await using db = await open();
-    const { add, explain, take, queue } = story(db, [], { fairness: { fair_by: 'owner', max_per_owner: 1 } });
+    const { add, explain, take, queue } = story(db, NO_HOSTS, {
+      fairness: { fair_by: 'owner', max_per_owner: 1 },
+    });
     await queue.heartbeat({ ...WORKER, slots: 9 }, 60_000);
     const first = await add(randomUUID(), { order: { owner: 'ada' } });
     expect((await explain(first)).summary).toMatch(/^Ready; the next worker/);
@@ -161,35 +171,32 @@ describeEachDatabase('the explanation of a run', (open) => {
     blocked_ms: 0,
     memory_bytes: null,
     restarts: 0,
-    run_ids: [],
     blockedBy: undefined,
     ...more,
   });
   const blockedBy = { node: 'summarize', run_id: 'r9' };
 
-  test.each([
-    [[], /which is dead\.$/],
-    [[host(1, { ready: false })], /Waits for a graph host: none has loaded the project yet\.$/],
-    [[host(1), host(2)], /Waits for a graph host\.$/],
+  const { place } = NO_HOSTS;
+  const executes: RunPlace = { host: host(2), waitsForOwnHost: false };
+
+  test.each<[Hosts, RegExp]>([
+    [NO_HOSTS, /which is dead\.$/],
     [
-      [host(1, { blocked_ms: 3000 }), host(2, { blocked_ms: 12_400, blockedBy })],
+      { hosts: [host(1, { ready: false })], place },
+      /Waits for a graph host: none has loaded the project yet\.$/,
+    ],
+    [{ hosts: [host(1), host(2)], place }, /Waits for a graph host\.$/],
+    [
+      { hosts: [host(1, { blocked_ms: 3000 }), host(2, { blocked_ms: 12_400, blockedBy })], place },
       /all 2 are computing; the event loop of host 1 has been blocked for 3 s; the event loop of host 2 has been blocked for 12 s in node `summarize` of run r9\.$/,
     ],
-  ])('names the graph host that a claimed run waits for: %j', async (hosts, summary) => {
+    [{ hosts: [host(1)], place: { waitsForOwnHost: true } }, /Waits for a graph host of its own/],
+    [{ hosts: [host(1)], place: executes }, /Executes in graph host 2 \(process 102\)\.$/],
+  ])('names the graph host that executes a claimed run, or that it waits for: %j', async (hosts, summary) => {
     await using db = await open();
     const { add, take, explain } = story(db, hosts);
     const run_id = await add(randomUUID());
     await take();
     expect((await explain(run_id)).summary).toMatch(summary);
-  });
-
-  test('names the graph host that executes a run', async () => {
-    await using db = await open();
-    const hosts: GraphHost[] = [];
-    const { add, take, explain } = story(db, hosts);
-    const run_id = await add(randomUUID());
-    await take();
-    hosts.push(host(1), host(2, { run_ids: [run_id] }));
-    expect((await explain(run_id)).summary).toMatch(/Executes in graph host 2 \(process 102\)\.$/);
   });
 });

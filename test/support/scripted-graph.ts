@@ -29,6 +29,7 @@ export function scriptedGraph(
     overriddenMemory: () => new Map(),
     loads: () => 1,
     hosts: () => [],
+    placeOf: () => ({ waitsForOwnHost: false }),
     hostLoads: async () => [],
   };
 }

@@ -79,6 +79,7 @@ export function graphRegistry(
 
     loads: () => 1,
     hosts: () => [],
+    placeOf: () => ({ waitsForOwnHost: false }),
     hostLoads: async () => [],
 
     loadErrors: () => {

@@ -140,16 +140,14 @@ export class Host {
 
   /** Status of the host for operators. */
   view(): Omit<GraphHost, 'restarts'> {
-    const run_ids = this.sessions.runIds();
     return {
       number: this.number,
       pid: this.pid ?? null,
       ready: this.isAvailable,
-      active: run_ids.length,
+      active: this.sessions.runIds().length,
       n_runs: this.runs,
       blocked_ms: this.blocked_ms,
       memory_bytes: this.#status?.rss_bytes ?? null,
-      run_ids,
       blockedBy: this.#status?.place,
     };
   }

@@ -19,6 +19,8 @@ export interface OwnHost extends AsyncDisposable {
  */
 export class Isolation {
   readonly #losses = new LRUCache<string, number>({ max: REMEMBERED_RUNS });
+  /** Runs whose own host is not ready. */
+  readonly #queued = new Set<string>();
   readonly #spawn: () => Host;
   readonly #logger: Logger;
   /** Resolves when the last run that asked for a host of its own has ended. */
@@ -35,6 +37,11 @@ export class Isolation {
     this.#losses.set(run_id, (this.#losses.get(run_id) ?? 0) + 1);
   }
 
+  /** Whether a run waits for its turn, or for its own host to start. */
+  isWaiting(run_id: string): boolean {
+    return this.#queued.has(run_id);
+  }
+
   /**
    * The host of its own that a run needs, once it is its turn; `undefined` if it needs none, or none can be started.
    * Rejects with the reason of `signal`.
@@ -49,6 +56,7 @@ export class Isolation {
       turn.resolve();
       await host?.stop('its only run has ended');
     };
+    this.#queued.add(run_id);
     try {
       await unlessAborted(signal, before);
       host = this.#spawn();
@@ -60,6 +68,8 @@ export class Isolation {
       signal.throwIfAborted();
       this.#logger.warn('a run could not be given a graph host of its own', { run_id, error });
       return undefined;
+    } finally {
+      this.#queued.delete(run_id);
     }
   }
 

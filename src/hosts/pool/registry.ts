@@ -1,6 +1,6 @@
 import type { Logger } from '../../core/logger.ts';
 import { BUSY, type ProcessLoad } from '../../core/process-load.ts';
-import type { GraphRegistry } from '../../graphs/graph.ts';
+import type { GraphRegistry, RunPlace } from '../../graphs/graph.ts';
 import { type GraphSpec, logLoadError, unknownGraph } from '../../graphs/project/configured-graphs.ts';
 import { fromWireError } from '../protocol/errors.ts';
 import type { HostPool } from './pool.ts';
@@ -47,8 +47,14 @@ export function remoteGraphs(specs: readonly GraphSpec[], pool: HostPool, logger
     },
     loads: () => loads,
     hosts: () => pool.views(),
+    placeOf: (run_id) => placeOf(pool, run_id),
     hostLoads: () => loadsOf(pool),
     loadErrors: () => errors,
     overriddenMemory: () => overridden,
   };
+}
+
+function placeOf({ hosts, isolation }: HostPool, run_id: string): RunPlace {
+  const host = hosts.find(({ sessions }) => sessions.runIds().includes(run_id));
+  return { host: host?.view(), waitsForOwnHost: isolation.isWaiting(run_id) };
 }

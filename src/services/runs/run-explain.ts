@@ -4,7 +4,7 @@ import { type Clock, timestamp } from '../../core/clock.ts';
 import { NotFound } from '../../core/errors.ts';
 import { isServerInterrupt } from '../../core/interrupt-ids.ts';
 import type { StepsNow } from '../../events/current-steps.ts';
-import type { GraphHost, GraphRegistry } from '../../graphs/graph.ts';
+import type { GraphHost, GraphRegistry, RunPlace } from '../../graphs/graph.ts';
 import { executedBy, type RunExplanation } from '../../schemas/run-explanation.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { CurrentStep } from '../../schemas/steps.ts';
@@ -47,11 +47,13 @@ export async function queuedRunSummary(
   position: QueuePosition,
 ): Promise<string> {
   if (position.state === 'running') {
-    const hosts = position.worker_id === worker_id ? graphs.hosts() : [];
+    const isHere = position.worker_id === worker_id;
     const now = await stepsNow(run);
     const since = now?.waits_for_storage_since;
     const what =
-      since === undefined ? hostSummary(run.run_id, hosts) + stepSummary(now?.steps) : storageSummary(since);
+      since === undefined
+        ? (isHere ? hostSummary(graphs.placeOf(run.run_id), graphs.hosts()) : '') + stepSummary(now?.steps)
+        : storageSummary(since);
     return runningSummary(position, max_attempts) + what;
   }
   const again = position.retry_reason ? ` ${retrySummary(position, max_attempts)}` : '';
@@ -128,13 +130,14 @@ function storageSummary(since: number): string {
 }
 
 /** Names the graph host that executes the run, or why it waits for one; empty without hosts. */
-function hostSummary(run_id: string, hosts: readonly GraphHost[]): string {
-  if (hosts.length === 0) return '';
-  const own = hosts.find(({ run_ids }) => run_ids.includes(run_id));
-  if (own) {
-    const process = `graph host ${own.number} (process ${own.pid})`;
-    return own.blocked_ms === 0 ? ` Executes in ${process}.` : ` Is in ${process}: ${blockedSummary(own)}.`;
+function hostSummary({ host, waitsForOwnHost }: RunPlace, hosts: readonly GraphHost[]): string {
+  if (host) {
+    const process = `graph host ${host.number} (process ${host.pid})`;
+    return host.blocked_ms === 0 ? ` Executes in ${process}.` : ` Is in ${process}: ${blockedSummary(host)}.`;
   }
+  if (waitsForOwnHost)
+    return ' Waits for a graph host of its own, because it lost two: such runs execute one after the other.';
+  if (hosts.length === 0) return '';
   const ready = hosts.filter((host) => host.ready);
   if (ready.length === 0) return ' Waits for a graph host: none has loaded the project yet.';
   const blocked = ready.filter((host) => host.blocked_ms > 0);
@@ -155,7 +158,11 @@ function stepSummary(steps: readonly CurrentStep[] = []): string {
   return ` Now: ${named.join(', ')}${more}.`;
 }
 
-function blockedSummary({ number, blocked_ms, blockedBy: { node, run_id } = {} }: GraphHost): string {
+function blockedSummary({
+  number,
+  blocked_ms,
+  blockedBy: { node, run_id } = {},
+}: Omit<GraphHost, 'restarts'>): string {
   const where = node === undefined ? '' : ` in node \`${node}\` of run ${run_id}`;
   return `the event loop of host ${number} has been blocked for ${Math.round(blocked_ms / 1000)} s${where}`;
 }

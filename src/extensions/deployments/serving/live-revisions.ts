@@ -74,7 +74,7 @@ export function liveRevisions(clock: Clock) {
 }
 
 function hostsOf({ engine }: ReplaceableApp): LiveRevision['hosts'] {
-  return engine.hosts().map(({ run_ids: _, blockedBy: _1, ...view }) => view);
+  return engine.hosts().map(({ blockedBy: _, ...view }) => view);
 }
 
 /** Why an app is unhealthy, as a sentence; `undefined` if it is healthy. */
