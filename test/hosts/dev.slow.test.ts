@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { developing } from '../support/developing.ts';
-import { project } from '../support/project.ts';
+import { type Project, project } from '../support/project.ts';
 import { until } from '../support/until.ts';
 
 /** Says the word of another file; waits first if it is told to. */
@@ -80,4 +80,59 @@ test('in dev, a change of the configuration restarts the server', async () => {
   await folder.write({ 'agent.config.yaml': config });
   await until('the server has restarted', () => server.restarts() === 1);
   expect(await server.client.runs.wait(null, 'other', { input: {} })).toMatchObject({ said: 'old' });
+});
+
+/** Prints to both outputs, between two turns of the event loop; or ends its process. */
+const DEMO = `
+import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+const State = Annotation.Root({ act: Annotation() });
+export const graph = new StateGraph(State)
+  .addNode('work', async ({ act }) => {
+    if (act === 'exit') process.exit(3);
+    for (let n = 1; n <= 20; n++) {
+      (n % 2 === 0 ? console.log : console.error)('line', n);
+      if (n % 5 === 0) await new Promise(setImmediate);
+    }
+    return {};
+  })
+  .addEdge(START, 'work').addEdge('work', END).compile();
+`;
+
+describe('in dev without any configuration but the graph', () => {
+  let folder: Project;
+  let server: Awaited<ReturnType<typeof developing>>;
+
+  beforeAll(async () => {
+    const config = 'graphs: { demo: "./src/demo.ts:graph" }\nserver: { port: 0 }\n';
+    folder = await project({ 'agent.config.yaml': config, 'src/demo.ts': DEMO });
+    server = await developing(folder);
+  });
+  afterAll(async () => {
+    await server[Symbol.asyncDispose]();
+    await folder[Symbol.asyncDispose]();
+  });
+
+  test('what a node prints to both outputs appears in order', async () => {
+    await server.client.runs.wait(null, 'demo', { input: { act: 'print' } });
+    const printed = () => server.lines.flatMap((line) => /\bline (\d+)/.exec(line)?.[1] ?? []).map(Number);
+    await until('all lines are there', () => printed().length === 20);
+
+    expect(printed()).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
+  });
+
+  test('process.exit ends the run of the node, which the log and the error name, and not the server', async () => {
+    const { thread_id } = await server.client.threads.create();
+    const { run_id } = await server.client.runs.create(thread_id, 'demo', { input: { act: 'exit' } });
+    await until('the run has ended', async () => {
+      return (await server.client.runs.get(thread_id, run_id)).status === 'error';
+    });
+
+    const ended = server.lines.filter((line) => line.includes('a graph host ended'));
+    expect(ended.length).toBeGreaterThan(0);
+    for (const line of ended) expect(line).toMatch(new RegExp(`work.*process\\.exit\\(3\\).*${run_id}`));
+    expect(await server.client.threads.get(thread_id)).toMatchObject({
+      error: { error: 'HostLostError', message: expect.stringContaining('"work"') },
+    });
+    expect(server.restarts()).toBe(0);
+  });
 });
