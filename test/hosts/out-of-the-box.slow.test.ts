@@ -55,6 +55,7 @@ async function begun(act: 'wait' | 'block') {
     log,
     open: () => writeFile(gate, ''),
     join: () => client.runs.join(thread_id, run_id),
+    state: () => client.threads.getState(thread_id),
     status: async () => (await client.runs.get(thread_id, run_id)).status,
   };
 }
@@ -71,6 +72,8 @@ test('while a node computes without a pause, the server answers, new runs end, a
   const beside = await begun('wait');
   const computing = await begun('block');
 
+  // Sent before it is known that the host is blocked.
+  expect(await beside.state()).toMatchObject({ next: ['misbehave'] });
   await expectService();
   await beside.open();
   expect(await beside.join()).toMatchObject({ act: 'wait' });

@@ -7,9 +7,13 @@ import type {
   StateSelection,
 } from '../../graphs/graph.ts';
 import type { ThreadState } from '../../schemas/thread-state.ts';
+import type { CheckpointQuery } from '../../storage/checkpoints/find.ts';
 import type { HostMethods, Params, Result } from '../protocol/messages.ts';
+import { untilLost } from './ask.ts';
 import { checkpointQuery, firstSearch, historyQuery } from './first-search.ts';
+import type { Host } from './host.ts';
 import type { HostPool } from './pool.ts';
+import { readFrom } from './read.ts';
 import { remoteRun, writerOf } from './remote-run.ts';
 
 /** How a graph is used: a factory makes one for each use. */
@@ -22,6 +26,12 @@ export interface GraphUse {
 
 type StateMethod = Extract<keyof HostMethods, `state/${string}`>;
 type GraphMethod = Extract<keyof HostMethods, `graph/${string}`>;
+
+/** `query`: the search for checkpoints with which it begins. */
+type StateRequest<Name extends StateMethod> = Omit<
+  Params<HostMethods, Name>,
+  'session' | 'graph' | 'writer' | 'config' | 'first'
+> & { readonly memory: GraphMemory; readonly config: GraphConfig; readonly query?: CheckpointQuery };
 
 /** A graph in a host process. */
 export function remoteGraph(pool: HostPool, use: GraphUse): GraphRuntime {
@@ -36,26 +46,37 @@ export function remoteGraph(pool: HostPool, use: GraphUse): GraphRuntime {
 
   /** Sends a request about a state, with access to its checkpoints until the response; `query`: its first search. */
   async function ask<Name extends StateMethod>(
+    host: Host,
     method: Name,
-    memory: GraphMemory,
-    config: GraphConfig,
-    params: Omit<Params<HostMethods, Name>, 'session' | 'graph' | 'writer' | 'config' | 'first'>,
-    query = checkpointQuery(config),
+    { memory, config, query = checkpointQuery(config), ...params }: StateRequest<Name>,
   ): Promise<Result<HostMethods, Name>> {
     const { access, writer } = writerOf(memory);
-    const host = await pool.take({ thread_id: writer.thread_id });
     using session = host.sessions.open({ checkpoints: access });
     const first = await firstSearch(access, query);
     const all = { session: session.id, graph, writer, config: JSON.stringify(config), first, ...params };
     return (await host.peer.request<StateMethod>(method, all as never)) as Result<HostMethods, Name>;
   }
 
+  const workOf = (memory: GraphMemory) => ({ thread_id: writerOf(memory).writer.thread_id });
+
+  function read<Name extends 'state/get' | 'state/history'>(method: Name, request: StateRequest<Name>) {
+    return readFrom(pool, workOf(request.memory), (host) => ask(host, method, request));
+  }
+
+  async function write<Name extends 'state/update' | 'state/bulk_update'>(
+    method: Name,
+    request: StateRequest<Name>,
+  ) {
+    const host = await pool.take(workOf(request.memory));
+    return untilLost(host, ask(host, method, request));
+  }
+
   async function describe<Name extends GraphMethod>(
     method: Name,
     params: Omit<Params<HostMethods, Name>, 'graph'>,
   ) {
-    const host = await pool.take();
-    const { json } = await host.peer.request<GraphMethod>(method, { graph, ...params } as never);
+    const request = { graph, ...params } as never;
+    const { json } = await readFrom(pool, {}, (host) => host.peer.request<GraphMethod>(method, request));
     return JSON.parse(json);
   }
 
@@ -67,12 +88,12 @@ export function remoteGraph(pool: HostPool, use: GraphUse): GraphRuntime {
     async state(config, memory, subgraphs) {
       const known = subgraphs || config.configurable.checkpoint_id ? undefined : left.get(memory);
       if (known) return known;
-      const { json } = await ask('state/get', memory, config, { subgraphs });
+      const { json } = await read('state/get', { memory, config, subgraphs });
       return json && JSON.parse(fromUtf8(json));
     },
 
     async stateJson({ config, memory, subgraphs, select }) {
-      return (await ask('state/get', memory, config, { subgraphs, ...selected(select) })).json;
+      return (await read('state/get', { memory, config, subgraphs, ...selected(select) })).json;
     },
 
     async historyJson({ config, limit, before, metadata, select, memory }) {
@@ -82,16 +103,16 @@ export function remoteGraph(pool: HostPool, use: GraphUse): GraphRuntime {
         ...selected(select),
       };
       const query = historyQuery({ config, limit, before, metadata });
-      return (await ask('state/history', memory, config, { limit, ...filter }, query)).json;
+      return (await read('state/history', { memory, config, limit, query, ...filter })).json;
     },
 
     async update({ config, values, as_node, memory }) {
-      const params = { values: JSON.stringify(values ?? null), as_node };
-      return JSON.parse((await ask('state/update', memory, config, params)).json);
+      const text = JSON.stringify(values ?? null);
+      return JSON.parse((await write('state/update', { memory, config, values: text, as_node })).json);
     },
 
     async bulkUpdate({ config, supersteps, memory }) {
-      await ask('state/bulk_update', memory, config, { supersteps: JSON.stringify(supersteps) });
+      await write('state/bulk_update', { memory, config, supersteps: JSON.stringify(supersteps) });
     },
 
     draw: (xray) => describe('graph/draw', { xray }),
