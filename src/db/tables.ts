@@ -199,6 +199,7 @@ export interface Tables {
     retry_reason: string | null;
     failures: number;
     losses: number;
+    host_losses: number;
     supersteps: number;
     batches: number;
     owns_thread: number;

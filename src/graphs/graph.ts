@@ -100,6 +100,8 @@ export interface GraphCall {
    * `HostLost`. In this process `signal` does that: it is aborted before the checkpointer returns.
    */
   readonly hand_over?: AbortSignal | undefined;
+  /** Graph hosts whose end the run may have caused: after two it gets one of its own. */
+  readonly host_losses?: number;
   /** Receives what the code prints in another process; in this one, the run's output does. */
   readonly onOutput?: OutputSink;
 }

@@ -37,6 +37,7 @@ export const RunExplanation = z.object({
   retry_reason: z
     .enum([
       'worker lost',
+      'host lost',
       'attempt broke',
       'storage failed',
       'server stopped',

@@ -35,7 +35,7 @@ export async function requeue(
         hasFailed = true;
       },
     };
-  const failure = charge && host_ended ? watched(hostFailure(deps, attempt)) : undefined;
+  const ofHost = charge && host_ended && watched(hostFailure(deps, attempt));
   const ofStorage = storage_failed && watched(deps.storageFailure);
   const isRequeued = await retryWhileUnavailable(deps, attempt, (failures) =>
     deps.queue.requeue(attempt.claimed.lease, {
@@ -43,8 +43,9 @@ export async function requeue(
       delay_ms,
       batch,
       is_clock_behind,
+      ...(ofHost && { failure: ofHost, failure_of: 'graph host' as const }),
       // Storage takes this at once, with what it refused before: the run itself may be too much for it.
-      ...(failures === 0 && ofStorage ? { failure: ofStorage, is_of_storage: true } : { failure }),
+      ...(failures === 0 && ofStorage && { failure: ofStorage, failure_of: 'storage' as const }),
     }),
   );
   // The loop of due runs wakes the worker after the delay.

@@ -163,6 +163,7 @@ async function execute(
     signal,
     drain: limit?.drain,
     hand_over: attempt.handOver,
+    host_losses: claimed.host_losses,
     onOutput: (batch) => attempt.log.add(batch),
   });
   // Drain the stream after an abort too, until the graph has stopped: its last checkpoint may still be in flight.

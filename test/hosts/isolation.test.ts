@@ -18,34 +18,28 @@ function isolation(spawn?: () => Host) {
     } as unknown as Host;
   };
   const isolated = new Isolation(spawn ?? start, silentLogger);
-  const lose = (run_id: string, times: number) => {
-    for (let n = 0; n < times; n++) isolated.noteLoss(run_id);
-  };
-  return { isolated, lose, live };
+  return { isolated, live };
 }
 
 const never = new AbortController().signal;
 
 test('a run that lost one host shares the next; one that lost two gets a host of its own, which ends with it', async () => {
-  const { isolated, lose, live } = isolation();
-  lose('once', 1);
-  lose('twice', 2);
+  const { isolated, live } = isolation();
 
-  expect(await isolated.enter('once', never)).toBeUndefined();
-  expect(await isolated.enter('unknown', never)).toBeUndefined();
-  const own = await isolated.enter('twice', never);
+  expect(await isolated.enter('never', 0, never)).toBeUndefined();
+  expect(await isolated.enter('once', 1, never)).toBeUndefined();
+  const own = await isolated.enter('twice', 2, never);
   expect(live.size).toBe(1);
   await own?.[Symbol.asyncDispose]();
   expect(live.size).toBe(0);
 });
 
 test('runs that need a host of their own get it one after the other; one that is cancelled meanwhile holds up none', async () => {
-  const { isolated, lose, live } = isolation();
-  for (const run_id of ['a', 'b', 'c']) lose(run_id, 2);
+  const { isolated, live } = isolation();
   const cancel = new AbortController();
-  const first = await isolated.enter('a', never);
-  const second = isolated.enter('b', cancel.signal);
-  const third = isolated.enter('c', never);
+  const first = await isolated.enter('a', 2, never);
+  const second = isolated.enter('b', 2, cancel.signal);
+  const third = isolated.enter('c', 2, never);
 
   expect(['a', 'b', 'c'].map((run_id) => isolated.isWaiting(run_id))).toEqual([false, true, true]);
 
@@ -61,7 +55,7 @@ test('runs that need a host of their own get it one after the other; one that is
 
 test('a run shares a host again if none of its own can be started, and the next one gets its turn', async () => {
   let isBroken = true;
-  const { isolated, lose } = isolation(() => {
+  const { isolated } = isolation(() => {
     if (isBroken) throw new Error('no process can be started');
     return {
       ready: Promise.resolve(),
@@ -69,9 +63,8 @@ test('a run shares a host again if none of its own can be started, and the next 
       stop: async () => {},
     } as unknown as Host;
   });
-  lose('a', 2);
 
-  expect(await isolated.enter('a', never)).toBeUndefined();
+  expect(await isolated.enter('a', 2, never)).toBeUndefined();
   isBroken = false;
-  expect(await isolated.enter('a', never)).toBeDefined();
+  expect(await isolated.enter('a', 2, never)).toBeDefined();
 });

@@ -21,7 +21,7 @@ const END_WAITING = ['enqueue', 'fireCron', 'triggerCron', 'cancel', 'promoteDue
 /** Verbs that take any thread away; others only one that a run made for itself, at the end of that run. */
 const REMOVE_THREADS = ['delete', 'expire'];
 /** Attempts that count, and how many of them in a row without progress end a run. */
-const CHARGED = ['worker lost', 'attempt broke'];
+const CHARGED = ['worker lost', 'host lost', 'attempt broke'];
 export const MAX_ATTEMPTS = 3;
 export const EXHAUSTED = 'WorkerLostError';
 

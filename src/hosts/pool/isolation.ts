@@ -1,12 +1,9 @@
-import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../core/logger.ts';
 import { unlessAborted } from '../../core/timers.ts';
 import type { Host } from './host.ts';
 
 /** How many hosts a run may end, or be one of those that may have, before it executes in one of its own. */
 const SHARED_LOSSES = 2;
-/** Runs whose losses are remembered. */
-const REMEMBERED_RUNS = 10_000;
 
 /** A host for one run; disposing ends it. */
 export interface OwnHost extends AsyncDisposable {
@@ -18,7 +15,6 @@ export interface OwnHost extends AsyncDisposable {
  * execute one after the other, each in a host of its own: the cause ends, and the others do.
  */
 export class Isolation {
-  readonly #losses = new LRUCache<string, number>({ max: REMEMBERED_RUNS });
   /** Runs whose own host is not ready. */
   readonly #queued = new Set<string>();
   readonly #spawn: () => Host;
@@ -32,11 +28,6 @@ export class Isolation {
     this.#logger = logger;
   }
 
-  /** A run was charged with the end of its host. */
-  noteLoss(run_id: string): void {
-    this.#losses.set(run_id, (this.#losses.get(run_id) ?? 0) + 1);
-  }
-
   /** Whether a run waits for its turn, or for its own host to start. */
   isWaiting(run_id: string): boolean {
     return this.#queued.has(run_id);
@@ -46,8 +37,8 @@ export class Isolation {
    * The host of its own that a run needs, once it is its turn; `undefined` if it needs none, or none can be started.
    * Rejects with the reason of `signal`.
    */
-  async enter(run_id: string, signal: AbortSignal): Promise<OwnHost | undefined> {
-    if ((this.#losses.get(run_id) ?? 0) < SHARED_LOSSES) return undefined;
+  async enter(run_id: string, host_losses: number, signal: AbortSignal): Promise<OwnHost | undefined> {
+    if (host_losses < SHARED_LOSSES) return undefined;
     const before = this.#last;
     const turn = Promise.withResolvers<void>();
     this.#last = before.then(() => turn.promise);

@@ -36,7 +36,7 @@ type RunEvent = SerializedEvent | CheckpointEvent;
 export async function* remoteRun(
   pool: HostPool,
   graph_id: string,
-  { memory, signal, drain, hand_over, onOutput = () => {}, ...call }: GraphCall,
+  { memory, signal, drain, hand_over, host_losses = 0, onOutput = () => {}, ...call }: GraphCall,
   onState: (state: ThreadState) => void,
 ): AsyncGenerator<RunEvent, void> {
   signal.throwIfAborted();
@@ -44,7 +44,7 @@ export async function* remoteRun(
   const { thread_id } = writer;
   const first = await firstSearch(access, checkpointQuery(call.config));
   const start = { graph_id, call: JSON.stringify(call), writer, first };
-  await using own = await pool.isolation.enter(writer.run_id ?? '', signal);
+  await using own = await pool.isolation.enter(writer.run_id ?? '', host_losses, signal);
   // Without a pause before the session is open: runs that start at once must see each other to be spread.
   let host =
     own?.host ?? pool.find({ thread_id }) ?? (await pool.take({ thread_id, signal }).catch(notBegun));
@@ -52,8 +52,7 @@ export async function* remoteRun(
     // An abort while the host was awaited has no listener yet.
     signal.throwIfAborted();
     const fields = { ...runFieldsOf(call.config), run_id: writer.run_id ?? '' };
-    const onCharged = () => pool.isolation.noteLoss(fields.run_id);
-    await using run = new RemoteRun(host, access, { fields, signal, onState, onOutput, onCharged });
+    await using run = new RemoteRun(host, access, { fields, signal, onState, onOutput });
     run.start(start);
     using _drain = run.notifyOn(drain, 'run/drain');
     using _handOver = run.notifyOn(hand_over, 'run/hand_over');
@@ -83,8 +82,6 @@ interface RunListeners {
   /** The state that it leaves. */
   readonly onState: (state: ThreadState) => void;
   readonly onOutput: OutputSink;
-  /** Its host has ended, and it may be the cause. */
-  readonly onCharged: () => void;
 }
 
 /** One run in one host. */
@@ -104,7 +101,7 @@ class RemoteRun implements AsyncDisposable {
   constructor(
     host: Host,
     checkpoints: CheckpointWriter['access'],
-    { fields, signal, onState, onOutput, onCharged }: RunListeners,
+    { fields, signal, onState, onOutput }: RunListeners,
   ) {
     this.#host = host;
     this.#fields = fields;
@@ -127,7 +124,6 @@ class RemoteRun implements AsyncDisposable {
         onLost: (reason) => {
           // A run that never began is not the cause.
           const lost = this.#isStarted ? reason : new HostLost(reason.message, false);
-          if (lost.charge) onCharged();
           this.#end(signal.aborted ? signal.reason : lost);
         },
       },

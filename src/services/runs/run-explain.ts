@@ -31,6 +31,7 @@ const MAX_NAMED = 3;
 
 const RETRY_REASONS: Record<RetryReason, string> = {
   'worker lost': 'because its worker was lost',
+  'host lost': 'because its graph host ended',
   'attempt broke': 'because the outcome of the previous one could not be stored',
   'storage failed': 'because storage failed during the previous one',
   'server stopped': 'because the server stopped during the previous one, which does not count as a failure',

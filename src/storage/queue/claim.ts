@@ -40,6 +40,8 @@ export interface ClaimedRun {
   readonly last_seq: number;
   /** When this attempt was due: the start of its wait for a worker. */
   readonly due_at: string;
+  /** Graph hosts whose end it may have caused. */
+  readonly host_losses: number;
   /** An earlier attempt left a checkpoint of this run: its input is already applied (invariant 4). */
   readonly has_checkpoint: boolean;
   /** The thread has checkpoints; while the run executes, only its attempt adds any. */
@@ -51,7 +53,8 @@ export interface ClaimedRun {
 /** Qualified: the statement's other source has a `seq` too. */
 const CLAIMED = columns(
   'run_queue',
-  'run_queue.run_id, run_queue.thread_id, run_queue.attempt, run_queue.seq, run_queue.not_before, run_queue.priority',
+  `run_queue.run_id, run_queue.thread_id, run_queue.attempt, run_queue.seq, run_queue.not_before, run_queue.priority,
+  run_queue.host_losses`,
 );
 type ClaimedRow = RowOf<typeof CLAIMED>;
 
@@ -184,6 +187,7 @@ async function toClaimedRun(
     agent: { assistant_name, assistant_version },
     announces_end: announces_end === 1,
     due_at: row.not_before,
+    host_losses: row.host_losses,
     has_history: has_history === 1,
   };
   if (starts === 1) return { ...claimed, last_seq: 0, has_checkpoint: false };

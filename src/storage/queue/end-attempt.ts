@@ -83,6 +83,7 @@ export async function endAttempt(
   await tx.run(sql`
     update run_queue set state = 'ready', lease_token = null, worker_id = null, batches = 0,
       attempt = attempt - ${how.refund ? 1 : 0}, failures = ${failures}, losses = ${losses}, supersteps = ${supersteps},
+      host_losses = host_losses + ${how.reason === 'host lost' ? 1 : 0},
       not_before = ${nowPlus(how.failure ? backoffMs(how.delay_ms, losses) : how.delay_ms)}, retry_reason = ${how.reason}
     where run_id = ${head.run_id}`);
   return { outcome: 'ready', promoted: true };

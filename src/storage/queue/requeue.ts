@@ -16,8 +16,8 @@ export interface RequeueOptions {
   readonly is_clock_behind?: boolean;
   /** Set if the attempt failed: too many failures end the run. `undefined` if the server is to blame, or storage was away. */
   readonly failure?: FailurePolicy | undefined;
-  /** The failure is one of storage. */
-  readonly is_of_storage?: boolean;
+  /** What failed. */
+  readonly failure_of?: 'graph host' | 'storage' | undefined;
 }
 
 /**
@@ -42,9 +42,10 @@ export async function requeue(
   return result !== undefined;
 }
 
-function reasonOf({ charge, is_clock_behind, failure, is_of_storage }: RequeueOptions): RetryReason {
+function reasonOf({ charge, is_clock_behind, failure, failure_of }: RequeueOptions): RetryReason {
   if (is_clock_behind) return 'clock behind';
-  if (failure && !is_of_storage) return 'attempt broke';
+  if (failure_of === 'graph host') return 'host lost';
+  if (failure && failure_of === undefined) return 'attempt broke';
   return charge ? 'storage failed' : 'server stopped';
 }
 

@@ -214,6 +214,26 @@ describeEachDatabase('a run whose attempts break', (open) => {
     expect(await statusOf(run_id)).toBe('error');
     expect((await lostClaim(db)).map(({ lease }) => lease.run_id)).toEqual([next]);
   });
+
+  test('counts the graph hosts that it may have ended, for whoever claims it next, and no other losses', async () => {
+    await using db = await open();
+    const { queue, add } = queueStory(db);
+    const run_id = await add(randomUUID());
+    const failure = { ...FAILURE_RULES, max_attempts: 10 };
+    const ends = [
+      { failure, failure_of: 'graph host' as const },
+      { failure, failure_of: 'storage' as const },
+      {},
+    ];
+    const counted: number[] = [];
+    for (const end of [...ends, ...ends]) {
+      const [claimed] = await lostClaim(db);
+      counted.push(claimed!.host_losses);
+      await queue.requeue(claimed!.lease, { charge: true, delay_ms: 0, batch: NOTHING, ...end });
+      if (end === ends[0]) expect(await queue.position(run_id)).toMatchObject({ retry_reason: 'host lost' });
+    }
+    expect(counted).toEqual([0, 1, 1, 1, 2, 2]);
+  });
 });
 
 describeEachDatabase('a database that lost commits', (open) => {

@@ -3,7 +3,8 @@ import type { DialectName } from '../../sql.ts';
 /**
  * What waits or executes: narrow and hot. No reference to runs, because a rolled-back run is deleted before its worker
  * stops. `failures`: consecutive attempts that ended without progress and not by the server's decision, such as the loss of
- * a worker; `losses`: all workers that this run lost. `supersteps`: checkpoints of the run at its last loss, so that the
+ * a worker; `losses`: all workers that this run lost; `host_losses`: all graph hosts whose end it
+ * may have caused. `supersteps`: checkpoints of the run at its last loss, so that the
  * next loss detects progress. `batches`: stored batches of the current attempt; the next one names its predecessor.
  * `owns_thread`: the run created its thread, and its end deletes it. `owner`: whose turn it uses, null without fairness by
  * owner. `priority`: higher ones are claimed first, among all runs or among those of their owner. `executor_id`: the only
@@ -26,6 +27,7 @@ create table run_queue (
   retry_reason text,
   failures integer not null default 0,
   losses integer not null default 0,
+  host_losses integer not null default 0,
   supersteps integer not null default 0,
   batches integer not null default 0,
   owns_thread integer not null default 0
