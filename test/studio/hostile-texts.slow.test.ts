@@ -91,6 +91,22 @@ const FOREIGN = `[...document.querySelectorAll('body *')].flatMap((one) => [
   ).map(({ name, value }) => name + '=' + value),
 ])`;
 
+/** What scrolls sideways: not a table, code, or a row of links, which may. */
+const WIDE = `[...document.querySelectorAll('html, main, main *, dialog *')].flatMap((one) => {
+  const scrolls = one.matches('html') || /auto|scroll/.test(getComputedStyle(one).overflowX);
+  const may = one.matches('pre, nav, [tabindex="0"]:has(> table), .cm-scroller');
+  return scrolls && !may && one.scrollWidth > one.clientWidth + 1 ? [one.outerHTML.slice(0, 200)] : [];
+})`;
+
+/** A response in which each of the texts is a word of 200 characters. */
+function withLongWords(json: string): string {
+  return PAYLOADS.reduce(
+    (text, payload, n) =>
+      text.replaceAll(JSON.stringify(payload).slice(1, -1), `word-${n}-`.padEnd(200, 'x')),
+    json,
+  );
+}
+
 describe.runIf(hasStudio)('texts that try to run in Studio (needs Chromium and a build of Studio)', () => {
   let http: Awaited<ReturnType<typeof openApp>>;
   let hook: Receiver;
@@ -140,6 +156,24 @@ describe.runIf(hasStudio)('texts that try to run in Studio (needs Chromium and a
   test.each(screenPaths())('are shown as text by %s: none executes or loads anything', async (screen) => {
     for (const path of views(ids)[screen] ?? []) await visit(path);
   });
+
+  test.each(screenPaths())(
+    'do not widen %s on a telephone if they are long words instead',
+    async (screen) => {
+      await page.setViewportSize({ width: 320, height: 640 });
+      const isJson = ({ pathname }: URL) => !/^\/(studio\/|system\/changes|favicon)|stream/.test(pathname);
+      await page.route(isJson, async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, body: withLongWords(await response.text()) });
+      });
+      for (const path of views(ids)[screen] ?? []) {
+        await visit(path);
+        expect({ path, wide: await page.evaluate(WIDE) }).toEqual({ path, wide: [] });
+      }
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+      await page.setViewportSize({ width: 1440, height: 900 });
+    },
+  );
 
   test('are shown literally in lists, logs, errors and states', async () => {
     for (const path of [

@@ -18,7 +18,7 @@ interface SelectProps extends ComponentProps<'select'> {
 /** A native select, which every device displays well. */
 export function Select({ options, className = '', ...props }: SelectProps) {
   return (
-    <select {...props} className={`h-7 pr-1 ${BOX} ${className}`}>
+    <select {...props} className={`h-7 max-w-full pr-1 ${BOX} ${className}`}>
       {options.map(([value, label]) => (
         <option key={value} value={value}>
           {label}
@@ -43,7 +43,7 @@ export function Field({
 }) {
   return (
     // biome-ignore lint/a11y/noLabelWithoutControl: the control is among the children
-    <label className="flex flex-col gap-1">
+    <label className="flex min-w-0 flex-col gap-1">
       <span className="text-xs text-ink-2">
         {label}
         {note && (

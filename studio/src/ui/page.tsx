@@ -13,7 +13,7 @@ export function Page({ title, beside, actions, children }: PageProps) {
   return (
     <main id="main" className="flex min-h-0 flex-1 flex-col gap-4 overflow-auto p-5">
       <header className="flex flex-wrap items-center gap-x-2.5 gap-y-2">
-        <h1 className="text-lg font-semibold tracking-tight">{title}</h1>
+        <h1 className="min-w-0 text-lg font-semibold tracking-tight wrap-anywhere">{title}</h1>
         {beside}
         <div className="ml-auto flex flex-wrap items-center gap-2">{actions}</div>
       </header>

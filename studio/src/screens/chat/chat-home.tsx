@@ -23,7 +23,7 @@ export function ChatHome() {
               <Link
                 to="/chat/$assistantId"
                 params={{ assistantId: assistant.assistant_id }}
-                className="flex h-full flex-col gap-1 rounded-[10px] border border-line bg-panel p-4 hover:border-line-strong"
+                className="flex h-full flex-col gap-1 rounded-[10px] border border-line bg-panel p-4 wrap-anywhere hover:border-line-strong"
               >
                 <span className="font-semibold">{assistantName(assistant)}</span>
                 <span className="text-ink-2">{assistant.description ?? `Graph ${assistant.graph_id}`}</span>

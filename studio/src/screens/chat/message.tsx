@@ -41,7 +41,7 @@ export const Message = memo(function Message(props: MessageProps) {
   if (message.type === 'tool' && results.get(message.tool_call_id ?? '') === message) return null;
   return (
     <details className="rounded-lg border border-line bg-panel">
-      <summary className="px-3 py-1.5 text-ink-2">
+      <summary className="px-3 py-1.5 break-words text-ink-2">
         <bdi>{message.type}</bdi> message{message.name && ` of ${message.name}`}
       </summary>
       <div className="p-3 pt-0">
@@ -57,7 +57,7 @@ function Human({ message, branches, editing }: MessageProps) {
     <article aria-label="You" className="group flex max-w-[85%] flex-col items-end gap-1 self-end">
       <Media message={message} />
       {textOf(message) !== '' && (
-        <p className="rounded-[10px] bg-sunk px-3.5 py-2 break-words whitespace-pre-wrap">
+        <p className="max-w-full rounded-[10px] bg-sunk px-3.5 py-2 wrap-anywhere whitespace-pre-wrap">
           {textOf(message)}
         </p>
       )}
@@ -108,7 +108,7 @@ function Answer({ message, results, isLive, isBrief, branches, onRegenerate }: M
 /** Actions appear on hover and focus. The branch switch is always visible, as it shows that other branches exist. */
 function Tools({ branches, children }: { branches: ReactNode; children: ReactNode }) {
   return (
-    <div className="-mx-2.5 -mt-0.5 flex h-6 items-center">
+    <div className="-mt-0.5 -ml-2.5 flex h-6 items-center">
       {branches}
       <div className="flex opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100">
         {children}

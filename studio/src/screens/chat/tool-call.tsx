@@ -16,7 +16,7 @@ export function ToolCall({ call, result, isLive }: ToolCallProps) {
     <details className="rounded-lg border border-line bg-panel">
       <summary className="flex min-w-0 items-baseline gap-2 px-3 py-1.5">
         <Mark isDone={result !== undefined} failed={failed} isLive={isLive} />
-        <span className="font-medium">{call.name}</span>
+        <span className="max-w-[60%] flex-none truncate font-medium">{call.name}</span>
         <code className="min-w-0 truncate font-mono text-xs text-ink-2">{inLine(call.args)}</code>
       </summary>
       <div className="flex flex-col gap-2 border-t border-line p-3">

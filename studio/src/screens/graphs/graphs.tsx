@@ -36,7 +36,7 @@ function GraphCard({ graph, assistants }: { graph: string; assistants: readonly 
   const main = mainAssistant(assistants);
   const others = assistants.filter((each) => each !== main);
   return (
-    <Card className="flex h-full flex-col gap-1 p-4">
+    <Card className="flex h-full flex-col gap-1 p-4 wrap-anywhere">
       <h2 className="text-base font-semibold">
         <Link
           to="/graphs/$assistantId"

@@ -97,7 +97,7 @@ function Assistants() {
       <ul className="flex flex-col divide-y divide-line">
         {data.slice(0, 50).map((assistant) => (
           <li key={assistant.assistant_id} className="flex flex-wrap items-center gap-3 py-2">
-            <span className="font-medium">{assistantName(assistant)}</span>
+            <span className="min-w-0 font-medium wrap-anywhere">{assistantName(assistant)}</span>
             <span className="min-w-0 truncate text-ink-3">{assistant.description}</span>
             <span className="ml-auto flex gap-2">
               <Link

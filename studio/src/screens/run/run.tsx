@@ -169,7 +169,7 @@ function ThreadLink({ thread_id }: { thread_id: string }) {
       className={title ? 'font-medium text-accent hover:underline' : ID_LINK}
     >
       {title ? (
-        <bdi className="inline-block max-w-[40ch] truncate align-bottom">{title}</bdi>
+        <bdi className="inline-block max-w-[min(40ch,60vw)] truncate align-bottom">{title}</bdi>
       ) : (
         shortId(thread_id)
       )}

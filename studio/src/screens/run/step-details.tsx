@@ -32,7 +32,9 @@ export function StepDetails({ step, start, thread_id, runId }: StepDetailsProps)
     <Card className="flex min-w-0 flex-col gap-4 overflow-auto p-4">
       <div className="flex items-center gap-2">
         <h2 className="truncate font-semibold">{step.name}</h2>
-        {step.node !== null && step.node !== step.name && <span className="text-ink-3">in {step.node}</span>}
+        {step.node !== null && step.node !== step.name && (
+          <span className="min-w-0 truncate text-ink-3">in {step.node}</span>
+        )}
         <span className="ml-auto">
           <StatusPill status={step.status} />
         </span>

@@ -50,7 +50,9 @@ export function Actions({ thread, node, writer, hasNext, compare, select }: Acti
             Fork from here
           </Button>
           <Button disabled={isBusy} onClick={() => setEdits(true)}>
-            {writer && writer !== '__start__' ? `Edit state as ${writer} …` : 'Edit state …'}
+            <span className="truncate">
+              {writer && writer !== '__start__' ? `Edit state as ${writer} …` : 'Edit state …'}
+            </span>
           </Button>
           <Button disabled={isBusy || !hasNext} onClick={() => rerunning.mutate()}>
             Re-run from here

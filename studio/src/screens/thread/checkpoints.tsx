@@ -100,7 +100,7 @@ function ComparisonTitle({ node, nodes, other, picks, reset }: ComparisonTitlePr
   const isFirst = node.parent_checkpoint_id === null;
   return (
     <>
-      <h2 className="font-semibold">{nameOf(node)}</h2>
+      <h2 className="min-w-0 font-semibold wrap-anywhere">{nameOf(node)}</h2>
       {picks ? (
         <span role="status" className="text-accent">
           Select a checkpoint to compare with.

@@ -64,7 +64,7 @@ function Tasks({ tasks }: { tasks: readonly Schemas['ThreadTask'][] }) {
     <section key={id} aria-label={`Task ${name}`} className="flex flex-col gap-2 empty:hidden">
       {interrupts.map((interrupt, i) => (
         <div key={interrupt.id ?? i} className="flex flex-col gap-1">
-          <h3 className="text-xs font-medium text-wait">
+          <h3 className="text-xs font-medium break-words text-wait">
             <bdi>{name}</bdi> is waiting for an answer
           </h3>
           <Json value={interrupt.value} label={`Question of ${name}`} />
@@ -72,7 +72,7 @@ function Tasks({ tasks }: { tasks: readonly Schemas['ThreadTask'][] }) {
       ))}
       {error !== null && error !== undefined && (
         <div className="flex flex-col gap-1">
-          <h3 className="text-xs font-medium text-err">
+          <h3 className="text-xs font-medium break-words text-err">
             <bdi>{name}</bdi> failed
           </h3>
           <p className="break-words whitespace-pre-wrap">

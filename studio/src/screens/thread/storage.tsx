@@ -55,7 +55,7 @@ export function Storage({ threadId }: { threadId: string }) {
 function SizeRow({ row: [name, number, bytes], total, isChannel = false }: SizeRowProps) {
   return (
     <tr className="border-b border-line last:border-0">
-      <td className={`px-4 py-1.5 ${isChannel ? 'font-mono text-xs' : ''}`}>{name}</td>
+      <td className={`px-4 py-1.5 wrap-anywhere ${isChannel ? 'font-mono text-xs' : ''}`}>{name}</td>
       <td className="px-4 py-1.5 text-right text-ink-2">{count(number)}</td>
       <td className="px-4 py-1.5 text-right whitespace-nowrap">{byteSize(bytes)}</td>
       <td className="px-4 py-1.5 max-sm:hidden">
