@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { useStudioServer } from '../support/studio-server.ts';
-import { signIn } from '../support/studio-sign-in.ts';
+import { signIn, violations } from '../support/studio-sign-in.ts';
 import { until } from '../support/until.ts';
 
 const OPERATOR = 'an-operator';
@@ -81,6 +81,23 @@ describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build 
     expect(new Set(boxes.map((box) => box?.y)).size).toBe(1);
     expect(await page.getByText('⏎', { exact: true }).isVisible()).toBe(false);
     await studio.client.runs.cancel(thread_id, run_id, true);
+    await page.context().close();
+  });
+
+  test('the header of a chat is at most two lines, and its actions are one click away', async () => {
+    const { thread_id } = await studio.client.threads.create();
+    await studio.client.runs.wait(thread_id, 'asks', { input: { ask: ['Which?'] } });
+    const { page, problems } = await open(`/chat/asks/${thread_id}`, { width: 320, height: 640 });
+    const header = page.locator('main > header');
+    await header.getByText('waiting for you').waitFor();
+    const { height = 99 } = (await header.boundingBox()) ?? {};
+    expect(height).toBeLessThanOrEqual(64);
+    await header.getByRole('button', { name: 'More' }).click();
+    for (const name of ['Last run', 'Inspect thread', 'Graph'])
+      await header.getByRole('link', { name, exact: true }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect(problems).toEqual([]);
+    await studio.client.threads.delete(thread_id);
     await page.context().close();
   });
 

@@ -39,9 +39,9 @@ export function NewConversation({ assistant, schema }: { assistant: ListedAssist
   return (
     <Page
       title={assistantName(assistant)}
-      beside={can('run') && <StreamingSwitch />}
       actions={
         <>
+          {can('run') && <StreamingSwitch />}
           <GraphToggle />
           {can('run') && <BreakpointsButton assistant_id={assistant_id} />}
         </>
@@ -50,7 +50,7 @@ export function NewConversation({ assistant, schema }: { assistant: ListedAssist
       <BesideConversations assistant_id={assistant_id}>
         <BesideGraph assistant_id={assistant_id} run_id={undefined}>
           <div className="min-h-0 flex-1 overflow-auto">
-            {assistant.description && <p className="pb-4 text-ink-2">{assistant.description}</p>}
+            {assistant.description && <p className="pb-4 break-words text-ink-2">{assistant.description}</p>}
             <div className="lg:hidden">
               <RecentThreads assistant_id={assistant_id} />
             </div>

@@ -14,6 +14,7 @@ import { Conversation } from './conversation.tsx';
 import { BesideConversations } from './conversations.tsx';
 import { DetailToggle } from './detail.tsx';
 import { humanMessage, type Message, propertyNames, textOf } from './messages.ts';
+import { MoreActions } from './more-actions.tsx';
 import { Problems, Questions } from './questions.tsx';
 import { StreamingSwitch, settingsOf, useIsStreamed } from './streaming.tsx';
 import { type Chat, useChat } from './use-chat.ts';
@@ -48,7 +49,7 @@ export function ThreadChat({ assistant, thread_id, schema }: ThreadChatProps) {
   const props = { chat, thread_id, assistant_id };
   const hasMessages = propertyNames(schema).includes('messages');
   return (
-    <Page title={name} beside={<Beside chat={chat} />} actions={<Links {...props} at={at} />}>
+    <Page title={name} beside={<State chat={chat} />} actions={<Links {...props} at={at} />}>
       <BesideConversations assistant_id={assistant_id}>
         <BesideGraph assistant_id={assistant_id} run_id={(chat.active ?? chat.last_run)?.run_id}>
           <ThreadOfComponents value={componentThread}>
@@ -113,16 +114,6 @@ function Input({ chat, ...props }: InputProps) {
   );
 }
 
-function Beside({ chat }: { chat: Chat }) {
-  const { can } = useSession();
-  return (
-    <>
-      {can('run') && <StreamingSwitch />}
-      <State chat={chat} />
-    </>
-  );
-}
-
 function State({ chat }: { chat: Chat }) {
   if (chat.is_busy) return <StatusPill status={chat.active?.status ?? 'pending'} />;
   if ((chat.state.data?.interrupts.length ?? 0) > 0) return <Pill tone="wait">waiting for you</Pill>;
@@ -146,17 +137,20 @@ function Links({ chat, assistant_id, thread_id, at }: LinksProps) {
           Latest version
         </Link>
       )}
-      <DetailToggle />
-      <GraphToggle />
-      {can('run') && <BreakpointsButton assistant_id={assistant_id} />}
-      {run && (
-        <Link to="/runs/$runId" params={{ runId: run.run_id }} className={buttonClass('quiet')}>
-          Last run
+      <MoreActions>
+        {can('run') && <StreamingSwitch />}
+        <DetailToggle />
+        <GraphToggle />
+        {can('run') && <BreakpointsButton assistant_id={assistant_id} />}
+        {run && (
+          <Link to="/runs/$runId" params={{ runId: run.run_id }} className={buttonClass('quiet')}>
+            Last run
+          </Link>
+        )}
+        <Link to="/threads/$threadId" params={{ threadId: thread_id }} className={buttonClass()}>
+          Inspect thread
         </Link>
-      )}
-      <Link to="/threads/$threadId" params={{ threadId: thread_id }} className={buttonClass()}>
-        Inspect thread
-      </Link>
+      </MoreActions>
       <Link
         to="/chat/$assistantId"
         params={{ assistantId: assistant_id }}
