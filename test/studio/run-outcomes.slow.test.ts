@@ -4,6 +4,24 @@ import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { useStudioServer } from '../support/studio-server.ts';
 import { violations } from '../support/studio-sign-in.ts';
 
+describe.runIf(hasStudio)('a run that took too long in Studio (needs Chromium and a build of Studio)', () => {
+  const studio = useStudioServer(['sleeper'], { runs: { timeout_seconds: 1 } });
+
+  test('shows which limit ended it, and opens the step that was executing', async () => {
+    const { thread_id } = await studio.client.threads.create();
+    const { run_id } = await studio.client.runs.create(thread_id, 'sleeper', { input: { ms: 600_000 } });
+    await studio.client.runs.join(thread_id, run_id).catch(() => {});
+    const { page } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}`);
+    await page.getByRole('heading', { name: 'TimeoutError' }).waitFor();
+    await page.getByText('longer than runs.timeout_seconds').waitFor();
+    await page.getByRole('button', { name: /^rest/, pressed: true }).waitFor();
+    await page.getByRole('heading', { name: 'rest' }).waitFor();
+    await page.getByText('cancelled', { exact: true }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.context().close();
+  });
+});
+
 describe.runIf(hasStudio)('the outcome of a run in Studio (needs Chromium and a build of Studio)', () => {
   const studio = useStudioServer(['asks', 'fails', 'sleeper', 'ten-steps']);
 
