@@ -81,7 +81,7 @@ export const SystemOverview = z.object({
     /** The run that has been due for longest; `null` if none is waiting. */
     oldest_waiting: WaitingRun.nullable(),
     ended: EndedCounts,
-    /** The last 24 hours, oldest first; some seconds old. */
+    /** The last 24 hours, oldest first. If a thousand runs ended in them, some seconds old. */
     hours: z.array(HourOfRuns),
   }),
   threads: ThreadCounts,

@@ -17,8 +17,9 @@ export interface SystemDeps {
 
 /** How long the thread count and the warnings are cached, ms: SQLite reads 16 MB to count a million threads. */
 const CACHED_MS = 60_000;
-/** How long the runs by hour are cached, ms. */
+/** How long the runs by hour are cached, ms, if they are not few: few are counted each time. */
 const HOURS_CACHED_MS = 5_000;
+const FEW_RUNS = 1_000;
 /** A cron this late counts as overdue, ms; processes poll for crons every few seconds. */
 const OVERDUE_MS = 60_000;
 
@@ -29,7 +30,7 @@ export function systemService({ storage, versions, clock, ...deps }: SystemDeps)
   const { queue, crons, outbox, overview, processes, interrupts } = storage;
   const totalThreads = cached(clock, () => overview.totalThreads());
   const warnings = cached(clock, deps.warnings);
-  const endedByHour = cached(clock, () => overview.endedByHour(), HOURS_CACHED_MS);
+  const cachedHours = cached(clock, () => overview.endedByHour(), HOURS_CACHED_MS);
 
   return {
     /** Oldest first. Throws `Forbidden` for users and tokens. */
@@ -48,12 +49,13 @@ export function systemService({ storage, versions, clock, ...deps }: SystemDeps)
     async overview(actor: Actor): Promise<SystemOverview> {
       requireUnrestricted(actor, 'Overviews of the server');
       const now_ms = clock.now();
-      const [stats, oldest, ended, byHour, waiting, all, threads, cronStats, webhooks, live, size, known] =
+      const ended = await overview.endedRuns();
+      const endedInAll = ended.success + ended.error + ended.timeout + ended.interrupted;
+      const [stats, oldest, byHour, waiting, all, threads, cronStats, webhooks, live, size, known] =
         await Promise.all([
           queue.stats(),
           overview.oldestWaiting(),
-          overview.endedRuns(),
-          endedByHour(),
+          endedInAll < FEW_RUNS ? overview.endedByHour() : cachedHours(),
           interrupts.countNewest(),
           totalThreads(),
           overview.threads(),

@@ -43,12 +43,14 @@ test('the overview shows the runs of all users, the processes, the storage and t
 
 test('the overview counts the failures of the last hour that a search of runs finds', async () => {
   await using server = await openApp({ graphs: ['fails', 'echo'], environment });
+  await server.get('/system/overview', OPERATOR);
   for (const assistant_id of ['fails', 'echo', 'fails']) {
     const run = { assistant_id, input: { x: 1 }, on_completion: 'keep' };
     await server.post('/runs/wait', run, OPERATOR);
   }
   const { runs, at } = (await server.get('/system/overview', OPERATOR)).body;
   expect(runs.ended).toMatchObject({ success: 1, failed_last_hour: 2 });
+  expect(runs.hours.reduce((sum: number, hour: { failed: number }) => sum + hour.failed, 0)).toBe(2);
   const ended_from = new Date(Date.parse(at) - 3_600_000).toISOString();
   const failed = { status: ['error', 'timeout'], ended_from };
   expect((await server.post('/runs/search', failed, OPERATOR)).body).toHaveLength(2);
