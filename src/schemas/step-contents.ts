@@ -17,6 +17,8 @@ export const RecordedContents = z.object({
   parameters: z.string().optional(),
   input: z.string().optional(),
   output: z.string().optional(),
+  /** Digests of the messages whose content `output` has; marks are in its place (`graphs/steps/content-marks.ts`). */
+  repeats: z.array(z.string()).optional(),
   /** Texts that no earlier step of the attempt has brought. */
   texts: z.record(z.string(), z.string()).optional(),
 });

@@ -1,6 +1,7 @@
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
+import { withContents } from '../../src/graphs/steps/content-marks.ts';
 import { inputOf, outputOf, runContents, toolValueOf } from '../../src/graphs/steps/contents.ts';
 import { placeOf, StepRecorder } from '../../src/graphs/steps/recorder.ts';
 
@@ -107,6 +108,34 @@ test('contents of calls are buffered up to 8 million characters until they are r
   expect(recorder.take().map(({ contents }) => contents !== undefined)).toEqual([true, false]);
   call();
   expect(recorder.take().map(({ contents }) => contents !== undefined)).toEqual([true]);
+});
+
+test('a node that returns what a model answered does not repeat it', () => {
+  const recorder = new StepRecorder('contents', systemClock);
+  const begin = (kind: 'model' | 'node') =>
+    recorder.begin({ kind, name: kind, model: null, provider: null, place: placeOf({}) });
+  const content = 'Tea it is. '.repeat(50);
+  const message = new AIMessage(content);
+  const call = begin('model');
+  recorder.keep(call, (keeper) => keeper.answer({ generations: [[{ message }]] }));
+  recorder.succeed(call);
+  const node = begin('node');
+  const update = { messages: [message, new AIMessage('short')], n: 1 };
+  recorder.keep(node, (keeper) => keeper.output(update));
+  recorder.succeed(node);
+
+  const [answered, returned] = recorder.take().map(({ recorded }) => recorded);
+  const [digest = ''] = answered?.answer ?? [];
+  expect(returned).toMatchObject({ repeats: [digest], texts: {} });
+  expect(returned?.output).not.toContain('Tea it is.');
+  const answer = parse(answered?.texts?.[digest]);
+  expect(withContents(parse(returned?.output), [answer])).toMatchObject({
+    messages: [
+      { type: 'ai', content },
+      { type: 'ai', content: 'short' },
+    ],
+    n: 1,
+  });
 });
 
 test('messages that cannot be read to the end leave room for those of later steps', () => {

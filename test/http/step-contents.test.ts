@@ -71,6 +71,19 @@ test('a tool has its arguments and result, and a node its update and the checkpo
   expect(state.body.values.messages).toHaveLength(2);
 });
 
+test('a long result of a tool is read as it was from the tool, the node and the next call of the model', async () => {
+  const query = 'tea, '.repeat(100).trim();
+  const ran = await run('conversing', ask(`Search ${query}`));
+  const [tool] = await detailsOf(ran, 'tool');
+  const nodes = await detailsOf(ran, 'node');
+  const [, second] = await detailsOf(ran, 'model');
+  const content = `found ${query}`;
+  expect(tool?.contents?.output).toBe(content);
+  const searched = nodes.find(({ name }) => name === 'tools');
+  expect(searched?.contents?.output).toMatchObject({ messages: [{ type: 'tool', content }] });
+  expect(second?.contents?.messages?.at(-1)).toMatchObject({ role: 'tool', content });
+});
+
 test('the first call of a run repeats the messages of the last call of the run before', async () => {
   const before = await run('conversing', ask('Tea?'));
   const [first] = await detailsOf(await run('conversing', ask('And now?'), before.thread_id), 'model');

@@ -2,6 +2,7 @@ import { tryOrUndefined } from '../../core/failure.ts';
 import { isObject, toJson } from '../../core/json.ts';
 import { cutNote, textDigest } from '../../core/text.ts';
 import type { RecordedContents } from '../../schemas/step-contents.ts';
+import { markOf } from './content-marks.ts';
 import { roleOf } from './contents.ts';
 import { cutJson, plainParameters } from './cut-json.ts';
 import { failureJson } from './step-failure.ts';
@@ -16,12 +17,16 @@ const FIRST = 4;
  * in one turn of the event loop.
  */
 const MAX_WAITING = 2 * 1024 * 1024;
+/** Messages with fewer characters of JSON are repeated: what stands for them would be hardly shorter. */
+const MIN_REPEATED = 200;
 
 /** A message that was kept before, as it was then. */
 interface Known {
   readonly digest: string;
   readonly content: unknown;
   readonly tool_calls: unknown;
+  /** Of its JSON. */
+  readonly characters: number;
 }
 
 /**
@@ -73,13 +78,25 @@ export class ContentKeeper {
     return this.#within({ input: cutJson(isObject(parsed) ? parsed : value) });
   }
 
-  /** Of a tool's message, its content. */
+  /** Of a tool's message, its content: as it is given to models afterwards, if it is long. */
   result(value: unknown): RecordedContents | undefined {
-    return this.output(isObject(value) && 'content' in value ? value['content'] : value);
+    if (!isObject(value) || !('content' in value)) return this.output(value);
+    const { content } = value;
+    if (typeof content !== 'string' || content.length < MIN_REPEATED) return this.output(content);
+    return this.#within({ output: toJson(markOf(0)), repeats: [this.#message(value)] });
   }
 
+  /** Refers to the messages that a model has answered or was given, instead of repeating what is in them. */
   output(value: unknown): RecordedContents | undefined {
-    return value === undefined ? {} : this.#within({ output: cutJson(value) });
+    if (value === undefined) return {};
+    const repeats: string[] = [];
+    const output = cutJson(value, undefined, (message, longest) => {
+      const known = this.#knownOf(message);
+      if (!known || known.characters < MIN_REPEATED || known.characters > longest) return undefined;
+      if (!repeats.includes(known.digest)) repeats.push(known.digest);
+      return { mark: markOf(repeats.indexOf(known.digest)), characters: known.characters };
+    });
+    return this.#within({ output, ...(repeats.length > 0 && { repeats }) });
   }
 
   failure(thrown: unknown): RecordedContents | undefined {
@@ -158,13 +175,20 @@ export class ContentKeeper {
   }
 
   #message(message: unknown): string {
+    const known = isObject(message) && this.#knownOf(message);
+    if (known) return known.digest;
     const { content, tool_calls } = isObject(message) ? message : {};
-    const known = isObject(message) ? this.#known.get(message) : undefined;
-    const isSame = known && known.content === content && known.tool_calls === tool_calls;
-    if (isSame && (this.#brought.has(known.digest) || this.#waiting.has(known.digest))) return known.digest;
-    const digest = this.#shared(cutJson(plainMessage(message)));
-    if (isObject(message)) this.#known.set(message, { digest, content, tool_calls });
+    const text = cutJson(plainMessage(message));
+    const digest = this.#shared(text);
+    if (isObject(message)) this.#known.set(message, { digest, content, tool_calls, characters: text.length });
     return digest;
+  }
+
+  /** `undefined` if the message has changed since, or its text was dropped. */
+  #knownOf(message: { content?: unknown; tool_calls?: unknown }): Known | undefined {
+    const known = this.#known.get(message);
+    const isSame = known && known.content === message.content && known.tool_calls === message.tool_calls;
+    return isSame && (this.#brought.has(known.digest) || this.#waiting.has(known.digest)) ? known : undefined;
   }
 
   #shared(text: string): string {
@@ -178,8 +202,15 @@ export class ContentKeeper {
 }
 
 /** Each once. */
-function digestsOf({ messages = [], answer = [], tools, failure }: RecordedContents): Set<string> {
-  return new Set([...messages, ...answer, ...[tools, failure].filter((digest) => digest !== undefined)]);
+function digestsOf({
+  messages = [],
+  answer = [],
+  repeats = [],
+  tools,
+  failure,
+}: RecordedContents): Set<string> {
+  const single = [tools, failure].filter((digest) => digest !== undefined);
+  return new Set([...messages, ...answer, ...repeats, ...single]);
 }
 
 function sizeOf({ parameters, input, output }: RecordedContents): number {

@@ -16,18 +16,25 @@ interface Cutting {
   readonly longest: number;
   /** The objects around the part in hand. */
   readonly path: object[];
+  readonly mark: Mark | undefined;
 }
+
+/** Finds what stands for the content of a message that is kept elsewhere, at most `longest` characters of JSON. */
+export type Mark = (
+  message: object,
+  longest: number,
+) => { readonly mark: string; readonly characters: number } | undefined;
 
 /**
  * JSON of a value of user code, at most `max_bytes`: long texts and lists are cut in the middle, with a note. Costs as much
- * as is kept, however large the value is. Never throws.
+ * as is kept, however large the value is. A content with a mark counts as if it was there. Never throws.
  */
-export function cutJson(value: unknown, max_bytes = MAX_VALUE_BYTES): string {
+export function cutJson(value: unknown, max_bytes = MAX_VALUE_BYTES, mark?: Mark): string {
   let characters = max_bytes;
   // A character takes up to six bytes: what is too long once it is written is cut again.
   for (let attempt = 0; attempt < 4; attempt++) {
     const json = tryOrUndefined(() =>
-      toJson(pruned(value, { left: characters, longest: characters * 0.9, path: [] })),
+      toJson(pruned(value, { left: characters, longest: characters * 0.9, path: [], mark })),
     );
     if (json === undefined) return '"(cannot be read)"';
     const bytes = Buffer.byteLength(json);
@@ -62,13 +69,22 @@ function prunedText(text: string, cutting: Cutting): string {
 
 function prunedObject(value: object, cutting: Cutting): unknown {
   if (Array.isArray(value)) return prunedList(value, cutting);
-  if (isMessage(value)) return prunedRecord(messageToWire(value), cutting);
+  if (isMessage(value)) return prunedMessage(value, cutting);
   if ('toJSON' in value && typeof value.toJSON === 'function') return pruned(value.toJSON(), cutting);
   if (value instanceof Map) return prunedEntries(value, cutting);
   if (value instanceof Set) return prunedList([...value], cutting);
   if (ArrayBuffer.isView(value)) return `(${value.byteLength.toLocaleString('en-US')} bytes)`;
   if (isErrorLike(value)) return errorParts(value);
   return prunedRecord(value, cutting);
+}
+
+function prunedMessage(message: Parameters<typeof messageToWire>[0], cutting: Cutting): unknown {
+  const wire = messageToWire(message);
+  const found = cutting.mark?.(message, Math.min(cutting.left, cutting.longest));
+  if (!found) return prunedRecord(wire, cutting);
+  cutting.left -= found.characters;
+  const { content: _repeated, ...others } = wire;
+  return { content: found.mark, ...prunedRecord(others, cutting) };
 }
 
 /** The first half of what is kept from the beginning, the rest from the end. */
@@ -83,7 +99,7 @@ function prunedList(items: readonly unknown[], cutting: Cutting): unknown[] {
   return [...first, ...(cut > 0 ? [cutNote(cut, 'items')] : []), ...last.reverse()];
 }
 
-function prunedRecord(record: object, cutting: Cutting): unknown {
+function prunedRecord(record: object, cutting: Cutting): object {
   function* entries(): Generator<[string, unknown]> {
     // Not all at once: it may have a million members.
     for (const name in record)
@@ -92,7 +108,7 @@ function prunedRecord(record: object, cutting: Cutting): unknown {
   return prunedEntries(entries(), cutting);
 }
 
-function prunedEntries(entries: Iterable<[unknown, unknown]>, cutting: Cutting): unknown {
+function prunedEntries(entries: Iterable<[unknown, unknown]>, cutting: Cutting): object {
   const members: [string, unknown][] = [];
   for (const [name, member] of entries) {
     if (cutting.left <= 0) {

@@ -1,4 +1,5 @@
 import { isObject } from '../../core/json.ts';
+import { withContents } from '../../graphs/steps/content-marks.ts';
 import { type FailureReader, visibleCauses } from '../../graphs/steps/step-failure.ts';
 import { StepFailure, type StepInputOutput } from '../../schemas/step-contents.ts';
 import type { PreviousCall, StoredContents } from '../../storage/runs/read-contents.ts';
@@ -8,7 +9,7 @@ export function inputOutput(
   { shared, own, previous }: StoredContents,
   reader: FailureReader,
 ): StepInputOutput {
-  const { messages, tools, answer, failure } = shared;
+  const { messages, tools, answer, failure, repeats = [] } = shared;
   const parsed = own === undefined ? undefined : readValue(own);
   const { parameters = null, input = null, output = null } = isObject(parsed) ? parsed : { output: parsed };
   const causes = StepFailure.safeParse(failure?.[0] === undefined ? undefined : readValue(failure[0])).data;
@@ -20,7 +21,7 @@ export function inputOutput(
     parameters,
     answer: answer?.map(readValue) ?? null,
     input,
-    output,
+    output: repeats.length === 0 ? output : withContents(output, repeats.map(readValue)),
     failure: causes ? visibleCauses(causes, reader) : null,
   };
 }

@@ -4,7 +4,7 @@ import { textDigest } from '../../core/text.ts';
 import type { RecordedContents } from '../../schemas/step-contents.ts';
 
 /** Names of the texts that steps of a thread may share; `own`: what belongs to the step alone, if it is long. */
-export type SharedName = 'messages' | 'tools' | 'answer' | 'failure' | 'own';
+export type SharedName = 'messages' | 'tools' | 'answer' | 'failure' | 'repeats' | 'own';
 
 /**
  * Characters of what belongs to a step alone that are stored in its row. In SQLite a row of `run_steps` beyond a thousand
@@ -43,7 +43,7 @@ export class ContentsMask {
   masked(recorded: RecordedContents): MaskedContents {
     const texts = new Map(Object.entries(recorded.texts ?? {}));
     const shared = (digests: readonly string[]) => digests.map((digest) => this.#shared(digest, texts));
-    const lists = (['messages', 'tools', 'answer', 'failure'] as const).flatMap((name) => {
+    const lists = (['messages', 'tools', 'answer', 'failure', 'repeats'] as const).flatMap((name) => {
       const digests = [recorded[name] ?? []].flat();
       return digests.length === 0 ? [] : [[name, shared(digests)] as const];
     });
