@@ -89,9 +89,10 @@ export async function serve(configured: Config, options: ServeOptions): Promise<
     const url = await (options.makeReachable?.(app) ?? listen(app, config.server));
     // Once requests are answered: its thread takes a core from what else starts.
     if (executesGraphs) watch = options.watchEventLoop?.(runningNode);
-    await app.ready();
+    // A project may take long to load, or never be loaded.
+    await Promise.race([app.ready(), end.requested]);
     const announce = options.announce ?? ((fields: LogFields) => logger.info('ready', fields));
-    announce(readyFields(config, app, url));
+    if (!end.signal.aborted) announce(readyFields(config, app, url));
   } catch (error) {
     await app.stop(0);
     throw error;

@@ -92,6 +92,7 @@ export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
     async ready() {
       // A project that fails to load is reported by its graphs.
       await hosts?.pool.listing.catch(() => {});
+      if (stopping !== undefined) return;
       await workers.start();
       await extensions.start();
     },

@@ -29,6 +29,7 @@ export function engineStatus(
     traces: observer?.stats,
     ping: storage.ping,
     isDraining: () => draining.aborted,
+    isLoaded: () => graphs.loads() > 0,
     stuck: () => workers.stuck(clock.monotonic()),
   };
 }

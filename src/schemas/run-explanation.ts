@@ -31,13 +31,14 @@ export const RunExplanation = z.object({
   attempt: z.int().nullable(),
   max_attempts: z.int(),
   /**
-   * Why there is more than one attempt; `unreadable`: the claiming server lacks its encryption key; `clock behind`: its
+   * Why there is more than one attempt; `host left`: its graph host was blocked, or replaced; `unreadable`: the claiming server lacks its encryption key; `clock behind`: its
    * clock is behind the newest checkpoint of the thread.
    */
   retry_reason: z
     .enum([
       'worker lost',
       'host lost',
+      'host left',
       'attempt broke',
       'storage failed',
       'server stopped',

@@ -55,11 +55,6 @@ export async function finalizeRun(
     logger.warn('run stopped: its lease was lost', runFields(attempt));
     return acknowledgeCancel(deps, attempt);
   }
-  if (outcome.kind === 'release') {
-    const message = 'run released, it will be retried';
-    logger.warn(message, { ...runFields(attempt), error: attempt.failure });
-    attempt.log.keep('warn', message, deps.clock.now());
-  }
   if (outcome.kind === 'release' && (await requeue(deps, attempt, outcome))) return;
   if (outcome.kind === 'release' && outcome.lease_ended) return acknowledgeCancel(deps, attempt);
   // A refused requeue means that the run was cancelled in the meantime.

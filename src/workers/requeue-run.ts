@@ -1,4 +1,5 @@
 import { HostLost } from '../core/errors.ts';
+import { publicFailure } from '../core/failure.ts';
 import { logUpdated } from '../events/bus.ts';
 import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
 import {
@@ -8,7 +9,7 @@ import {
   recordAttempt,
   retryWhileUnavailable,
 } from './attempt.ts';
-import { runStats } from './run-log.ts';
+import { runFields, runStats } from './run-log.ts';
 
 /** Longest delay of a run whose server's clock is behind, ms: another server, or NTP, may be faster than time. */
 const MAX_CLOCK_DELAY_MS = 30_000;
@@ -16,11 +17,9 @@ const MAX_CLOCK_DELAY_MS = 30_000;
 type Release = Extract<Outcome, { kind: 'release' }>;
 
 /** Stores the output of the attempt, so that the next attempt and the followers resume after it. */
-export async function requeue(
-  deps: AttemptContext,
-  attempt: Attempt,
-  { charge, host_ended, storage_failed, lease_ended, clock_behind_ms }: Release,
-): Promise<boolean> {
+export async function requeue(deps: AttemptContext, attempt: Attempt, release: Release): Promise<boolean> {
+  logReleased(deps, attempt, release);
+  const { charge, host_ended, storage_failed, lease_ended, clock_behind_ms } = release;
   const record = recordAttempt(deps, attempt, 'retried');
   const batch = await attempt.writes.drain();
   const is_clock_behind = clock_behind_ms !== undefined;
@@ -43,7 +42,7 @@ export async function requeue(
       delay_ms,
       batch,
       is_clock_behind,
-      ...(ofHost && { failure: ofHost, failure_of: 'graph host' as const }),
+      ...(host_ended && { failure: ofHost || undefined, failure_of: 'graph host' as const }),
       // Storage takes this at once, with what it refused before: the run itself may be too much for it.
       ...(failures === 0 && ofStorage && { failure: ofStorage, failure_of: 'storage' as const }),
     }),
@@ -59,6 +58,20 @@ export async function requeue(
     deps.bus.emit('row.changed', 'run', attempt.claimed.lease.run_id);
   } else attempt.writes.undrain(batch);
   return isRequeued;
+}
+
+function logReleased({ logger, clock }: AttemptContext, attempt: Attempt, { charge }: Release): void {
+  const message = 'run released, it will be retried';
+  const { failure, log } = attempt;
+  const fields = runFields(attempt);
+  // What the server decided itself, such as to replace a graph host, has a reason and no place.
+  if (charge) logger.warn(message, { ...fields, error: failure });
+  else
+    logger.info(message, {
+      ...fields,
+      ...(failure !== undefined && { reason: publicFailure(failure).message }),
+    });
+  log.keep(charge ? 'warn' : 'info', message, clock.now());
 }
 
 /** Reports to the client how the host ended. */

@@ -1,9 +1,12 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { makeDataFolder } from '../support/data-folder.ts';
+import { freePort } from '../support/free-port.ts';
 import { hostsOf } from '../support/hosts.ts';
+import { program } from '../support/program.ts';
 import { type ServerOptions, startServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
@@ -103,6 +106,21 @@ test('an endless loop ends as a timeout, and only its host is replaced', async (
   expect((await server.client.runs.get(thread_id, run_id)).status).toBe('timeout');
   await expect.poll(() => isAlive(pid)).toBe(false);
   await expect.poll(() => pidOfHost(server)).not.toBe(pid);
+});
+
+test('a server whose project is still loading answers, is not ready, and stops when it is told to', async () => {
+  await writeFile(join(folder, 'loads.mjs'), 'await new Promise(() => {});');
+  await writeFile(join(folder, 'agent.config.yaml'), 'graphs: { loads: "./loads.mjs:graph" }');
+  const port = String(await freePort());
+  const child = program(['start', '--port', port], { cwd: folder });
+  child.stdout.resume();
+  child.stderr.resume();
+  const status = async (path: string) =>
+    (await fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined))?.status;
+  await until('the server answers', async () => (await status('/ok')) === 200);
+  expect(await status('/ok?check_db=1')).toBe(503);
+  child.kill('SIGTERM');
+  expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
 test('a project that ends its process while loading is not loaded endlessly', async () => {

@@ -2,6 +2,7 @@ import { ChildProcess, spawn } from 'node:child_process';
 import { expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import type { HostLost } from '../../src/core/errors.ts';
+import { recentEnds } from '../../src/hosts/pool/restarts.ts';
 import { emptyPool, useFakeDelays } from '../support/restarted-hosts.ts';
 
 vi.mock('node:child_process', async (load) => {
@@ -58,4 +59,9 @@ test('a run without a checkpoint for a minute is charged after its host has used
     charge: true,
     message: expect.stringContaining('more memory than'),
   });
+});
+
+test('of hosts that loaded the project, ends count for half a minute; before that, all count', () => {
+  expect(recentEnds([0, 50_000], 60_000, true)).toEqual([50_000, 60_000]);
+  expect(recentEnds([0, 50_000], 60_000, false)).toEqual([0, 50_000, 60_000]);
 });

@@ -21,6 +21,13 @@ test('a health check with check_db reports an unresponsive database', async () =
   expect([answer.statusCode, answer.json()]).toEqual([503, { detail: naming('database') }]);
 });
 
+test('a health check with check_db fails until the graphs are loaded, and the others do not', async () => {
+  await using http = await bareServer({ engine: { isLoaded: () => false } });
+  const checks = ['/ok', '/ok?live=1', '/ok?check_db=1'];
+  const answers = await Promise.all(checks.map((url) => http.inject(url)));
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 503]);
+});
+
 test('the readiness check of a stopping server fails', async () => {
   await using http = await bareServer({ engine: { isDraining: () => true } });
   expect((await http.inject('/ok')).statusCode).toBe(503);

@@ -27,11 +27,12 @@ const REAP = {
 interface Hosts {
   readonly hosts: readonly GraphHost[];
   readonly place: RunPlace;
+  readonly loads?: number;
 }
 
 const NO_HOSTS: Hosts = { hosts: [], place: { waitsForOwnHost: false } };
 
-function story(db: Db, { hosts, place } = NO_HOSTS, options: QueueOptions = {}) {
+function story(db: Db, { hosts, place, loads = 1 } = NO_HOSTS, options: QueueOptions = {}) {
   const parts = queueStory(db, options);
   const { explain } = runExplain({
     runs: runRepository(db),
@@ -40,7 +41,7 @@ function story(db: Db, { hosts, place } = NO_HOSTS, options: QueueOptions = {}) 
     clock: systemClock,
     max_attempts: 3,
     worker_id: WORKER.worker_id,
-    graphs: partsOf({ hosts: () => hosts, placeOf: () => place }),
+    graphs: partsOf({ hosts: () => hosts, placeOf: () => place, loads: () => loads }),
     stepsNow: async () => undefined,
   });
   const take = () => parts.queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
@@ -160,6 +161,13 @@ describeEachDatabase('the explanation of a run', (open) => {
       ended_at: expect.any(String),
       summary: expect.stringMatching(/^Ended at .* with status interrupted: UserInterrupt: asked for$/),
     });
+  });
+
+  test('of a server whose hosts have not loaded the project names what it waits for', async () => {
+    await using db = await open();
+    const { add, explain } = story(db, { ...NO_HOSTS, loads: 0 });
+    const { summary } = await explain(await add(randomUUID()));
+    expect(summary).toMatch(/^Ready, but no graph host has loaded the project/);
   });
 
   const host = (number: number, more: Partial<GraphHost> = {}): GraphHost => ({

@@ -20,7 +20,7 @@ function story(db: Db) {
     clock: systemClock,
     max_attempts: 3,
     worker_id: WORKER.worker_id,
-    graphs: partsOf({ hosts: () => [], placeOf: () => ({ waitsForOwnHost: false }) }),
+    graphs: partsOf({ hosts: () => [], placeOf: () => ({ waitsForOwnHost: false }), loads: () => 1 }),
     stepsNow: async () => undefined,
   });
   return {

@@ -30,6 +30,7 @@ export const ENGINE: ServerDeps['engine'] = {
   database: () => ({ pools: {}, retries: {} }),
   ping: async () => {},
   isDraining: () => false,
+  isLoaded: () => true,
   stuck: () => undefined,
 };
 

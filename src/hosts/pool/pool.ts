@@ -247,7 +247,7 @@ export class HostPool implements AsyncDisposable {
     if (!is_intended) this.#logger.error('a graph host ended', { host: number, pid, reason, ...run });
     this.#hosts.delete(number);
     const now = this.#options.clock.monotonic();
-    const ends = recentEnds(before, now);
+    const ends = recentEnds(before, now, this.#listings.isKnown);
     if (keepsEnding(ends)) this.#startLater(number, ends);
     else this.#start(number, ends);
     // A project that has loaded before can be loaded again.

@@ -9,9 +9,12 @@ const ENDS_MS = 30_000;
 const RESTART_DELAY_MS = 10_000;
 const SECONDS = RESTART_DELAY_MS / 1000;
 
-/** When processes ended lately, the newest now. Monotonic, ms. */
-export function recentEnds(before: readonly number[], now: number): number[] {
-  return [...before.filter((at) => at > now - ENDS_MS), now];
+/**
+ * When processes ended lately, the newest now. Monotonic, ms. While none has loaded the project, all count: it may take long
+ * before it ends them.
+ */
+export function recentEnds(before: readonly number[], now: number, hasLoaded: boolean): number[] {
+  return [...before.filter((at) => !hasLoaded || at > now - ENDS_MS), now];
 }
 
 export function keepsEnding(ends: readonly number[]): boolean {

@@ -4,6 +4,7 @@ import { after } from '../../core/timers.ts';
 
 /** Time after which work without a host fails, ms. */
 const WAIT_MS = 30_000;
+const NO_TIME = 'No graph host has time: all are computing, or none has loaded the project. Try again later.';
 
 /** Work that waits until there is a host for it. */
 export class WaitingForHost<Host> {
@@ -53,7 +54,7 @@ export class WaitingForHost<Host> {
     };
     if (look()) return promise;
     const onAbort = () => reject(signal?.reason);
-    using _timer = after(WAIT_MS, () => reject(new Unavailable('No graph host is ready. Try again later.')));
+    using _timer = after(WAIT_MS, () => reject(new Unavailable(NO_TIME)));
     this.#waiting.add(look);
     signal?.addEventListener('abort', onAbort, { once: true });
     try {

@@ -6,7 +6,10 @@ import { HostStatus } from '../protocol/watch.ts';
 
 /** Interval of pings, ms: how late the server learns that an event loop is blocked, on top of what counts as blocked. */
 const PING_MS = 500;
-/** Pings in a row without an answer after which a host counts as frozen. */
+/**
+ * Pings in a row without an answer after which a host counts as frozen. Not before its first answer: until then it starts,
+ * which takes long on a busy machine.
+ */
 const MAX_SILENT = 20;
 
 export interface WatchOptions {
@@ -27,8 +30,9 @@ export interface HostWatch extends Disposable {
  */
 export function watchHost(link: Socket, { onStatus, onFrozen }: WatchOptions): HostWatch {
   let silent = 0;
+  let hasStarted = false;
   const timer = every(PING_MS, () => {
-    silent += 1;
+    if (hasStarted) silent += 1;
     if (silent > MAX_SILENT) return onFrozen();
     link.write('ping\n');
   });
@@ -38,6 +42,7 @@ export function watchHost(link: Socket, { onStatus, onFrozen }: WatchOptions): H
     const { data } = HostStatus.safeParse(tryOrUndefined(() => JSON.parse(line)));
     if (!data) return;
     silent = 0;
+    hasStarted = true;
     onStatus(data);
   });
   return {

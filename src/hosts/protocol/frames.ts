@@ -27,7 +27,9 @@ export function encodeFrame(message: unknown): Buffer {
   if (packed.buffer.byteLength > MAX_PACKING_BYTES) packr.useBuffer(Buffer.allocUnsafeSlow(PACKING_BYTES));
   const length = packed.length - HEADER_BYTES;
   if (length > MAX_MESSAGE_BYTES) {
-    throw new FrameError(`A message of ${length} bytes exceeds the limit of ${MAX_MESSAGE_BYTES}.`);
+    throw new FrameError(
+      `A value of ${length} bytes is too large for a graph host, which takes at most ${MAX_MESSAGE_BYTES} bytes at a time: store large data elsewhere and put its address into the state.`,
+    );
   }
   const frame = Buffer.from(packed);
   frame.writeUInt32BE(length);

@@ -10,6 +10,8 @@ export interface EngineHealth {
   ping(): Promise<void>;
   /** True as soon as shutdown has begun. */
   isDraining(): boolean;
+  /** False until the graphs have been loaded for the first time. */
+  isLoaded(): boolean;
   /** Why the process must be replaced; `undefined` while its workers make progress. */
   stuck(): string | undefined;
 }
@@ -32,11 +34,13 @@ export function healthRoutes(server: FastifyInstance, { engine, path, page }: He
         operationId: path === '/ok' ? 'get_health' : 'get_root',
         summary: 'Health',
         description:
-          'Whether the server accepts requests and, with `check_db=1`, whether the database responds. With `live=1`, whether its workers make progress, even during shutdown; if not, the process must be replaced.',
+          'Whether the server accepts requests and, with `check_db=1`, whether its graphs are loaded and the database responds. With `live=1`, whether its workers make progress, even during shutdown; if not, the process must be replaced.',
         tags: [TAGS.system],
         querystring: HealthQuery,
         response: { 200: Health },
-        failures: { 503: 'The server is shutting down, is stuck, or its database does not respond' },
+        failures: {
+          503: 'The server is shutting down, is stuck, has not loaded its graphs, or its database does not respond',
+        },
       },
       config: { open: true },
     },
@@ -49,6 +53,7 @@ export function healthRoutes(server: FastifyInstance, { engine, path, page }: He
       }
       if (engine.isDraining()) throw new Unavailable('The server is shutting down');
       if (query.check_db !== '1') return { ok: true, services: {} } as const;
+      if (!engine.isLoaded()) throw new Unavailable('The graphs are not loaded yet');
       await engine.ping().catch((cause: unknown) => {
         throw new Unavailable('The database does not respond', { cause });
       });

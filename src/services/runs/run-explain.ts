@@ -32,6 +32,7 @@ const MAX_NAMED = 3;
 const RETRY_REASONS: Record<RetryReason, string> = {
   'worker lost': 'because its worker was lost',
   'host lost': 'because its graph host ended',
+  'host left': 'because its graph host was blocked or replaced, which does not count as a failure',
   'attempt broke': 'because the outcome of the previous one could not be stored',
   'storage failed': 'because storage failed during the previous one',
   'server stopped': 'because the server stopped during the previous one, which does not count as a failure',
@@ -61,7 +62,7 @@ export async function queuedRunSummary(
   if (position.not_before > timestamp(clock.now())) return `Waits until ${position.not_before}.${again}`;
   const [first] = position.behind;
   if (first) return `${waitingBehind(first, position.behind.length - 1)}${again}`;
-  return `${await readySummary(queue, run.run_id)}${again}`;
+  return `${await readySummary(queue, graphs, run.run_id)}${again}`;
 }
 
 export type RunExplainService = ReturnType<typeof runExplain>;
@@ -184,11 +185,12 @@ function waitingBehind(first: string, more: number): string {
   return `Waits behind run ${first}${others} of the same thread.`;
 }
 
-async function readySummary(queue: RunQueue, run_id: string): Promise<string> {
+async function readySummary(queue: RunQueue, graphs: GraphRegistry, run_id: string): Promise<string> {
   const share = await queue.ownerShare(run_id);
   if (share && share.running >= share.limit)
     return `Ready, but its owner has ${share.running} of at most ${share.limit} runs that execute (runs.max_per_owner).`;
   const { workers, slots, running: busy } = await queue.workerCapacity();
+  if (slots === 0 && graphs.loads() === 0) return 'Ready, but no graph host has loaded the project yet.';
   if (slots === 0) return 'Ready, but no worker is running: start a server with runs.concurrency above 0.';
   if (busy >= slots)
     return `Ready, waits for a free slot: ${workers} worker(s) execute ${busy} of ${Math.max(busy, slots)} runs.`;

@@ -16,7 +16,7 @@ export interface RequeueOptions {
   readonly is_clock_behind?: boolean;
   /** Set if the attempt failed: too many failures end the run. `undefined` if the server is to blame, or storage was away. */
   readonly failure?: FailurePolicy | undefined;
-  /** What failed. */
+  /** What failed, or moved the run elsewhere. */
   readonly failure_of?: 'graph host' | 'storage' | undefined;
 }
 
@@ -44,7 +44,7 @@ export async function requeue(
 
 function reasonOf({ charge, is_clock_behind, failure, failure_of }: RequeueOptions): RetryReason {
   if (is_clock_behind) return 'clock behind';
-  if (failure_of === 'graph host') return 'host lost';
+  if (failure_of === 'graph host') return charge ? 'host lost' : 'host left';
   if (failure && failure_of === undefined) return 'attempt broke';
   return charge ? 'storage failed' : 'server stopped';
 }

@@ -220,19 +220,22 @@ describeEachDatabase('a run whose attempts break', (open) => {
     const { queue, add } = queueStory(db);
     const run_id = await add(randomUUID());
     const failure = { ...FAILURE_RULES, max_attempts: 10 };
+    const ofHost = { failure_of: 'graph host' as const };
     const ends = [
-      { failure, failure_of: 'graph host' as const },
+      { ...ofHost, failure },
       { failure, failure_of: 'storage' as const },
-      {},
+      { ...ofHost, charge: false },
     ];
+    const reasons: unknown[] = [];
     const counted: number[] = [];
     for (const end of [...ends, ...ends]) {
       const [claimed] = await lostClaim(db);
       counted.push(claimed!.host_losses);
       await queue.requeue(claimed!.lease, { charge: true, delay_ms: 0, batch: NOTHING, ...end });
-      if (end === ends[0]) expect(await queue.position(run_id)).toMatchObject({ retry_reason: 'host lost' });
+      reasons.push((await queue.position(run_id))?.retry_reason);
     }
     expect(counted).toEqual([0, 1, 1, 1, 2, 2]);
+    expect(reasons.slice(0, 3)).toEqual(['host lost', 'storage failed', 'host left']);
   });
 });
 
