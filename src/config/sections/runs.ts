@@ -44,7 +44,7 @@ export const Runs = group({
   max_stall_seconds: number(1, MAX_DELAY_S, 'seconds')
     .default(300)
     .describe(
-      'PostgreSQL. How long a node may block the event loop before other processes take over the runs of this one.',
+      'PostgreSQL. How long the event loop of this process may be blocked, as by a node without graph hosts, before other processes take over its runs.',
     ),
   shutdown_grace_seconds: integer(0, 3600, 'seconds')
     .default(180)
