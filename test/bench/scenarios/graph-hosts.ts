@@ -53,7 +53,9 @@ export const graphHosts: Scenario = {
       measurements.push(
         measurement(`memory of the server after load, ${mode}`, server.residentMegabytes(), 'MB'),
       );
-    measurements.push(...(await whileBlocked(servers.get('two hosts') as BenchServer)));
+    // As `agent-server start` does without any configuration.
+    const byDefault = await benchServer({ concurrency: 64, env: { AGENT_SERVER_HOSTS: 'auto' } });
+    measurements.push(...(await whileBlocked(stack.use(byDefault))));
     return measurements;
   },
 };
