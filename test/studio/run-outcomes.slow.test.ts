@@ -17,6 +17,7 @@ describe.runIf(hasStudio)('a run that took too long in Studio (needs Chromium an
     await page.getByRole('button', { name: /^rest/, pressed: true }).waitFor();
     await page.getByRole('heading', { name: 'rest' }).waitFor();
     await page.getByText('cancelled', { exact: true }).waitFor();
+    await page.getByText('It was cancelled before it returned anything.', { exact: true }).waitFor();
     expect(await violations(page)).toEqual([]);
     await page.context().close();
   });

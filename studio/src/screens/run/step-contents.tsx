@@ -21,9 +21,13 @@ export function StepContents({ runId, step }: StepContentsProps) {
   if (!data) return <Loading what="its contents" />;
   const { contents } = data;
   if (!contents) {
+    const isCancelled = step.status === 'cancelled';
+    // What a node is given is in the checkpoint.
+    if (isCancelled && step.kind === 'node')
+      return <p className="text-ink-3">It was cancelled before it returned anything.</p>;
     return (
       <p className="text-ink-3">
-        {step.status === 'cancelled' && 'It was cancelled before it returned anything. '}
+        {isCancelled && 'It was cancelled before it returned anything. '}
         What it was given and returned was not recorded. The server records it with{' '}
         <code className="font-mono text-xs">runs.record: contents</code>.
       </p>
