@@ -65,7 +65,11 @@ export async function serve(configured: Config, options: ServeOptions): Promise<
   // With graph hosts no code of graphs executes here: what nothing caught is the server's own failure.
   const executesGraphs = config.hosts.count === 0;
   const onOwnFailure = executesGraphs ? undefined : () => broken.abort();
-  using userCode = watchUserCode(logger, options.onFaultyNode, onOwnFailure);
+  using userCode = watchUserCode(logger, {
+    process: 'server',
+    onExit: options.onFaultyNode,
+    onOwnFailure,
+  });
   applyEnvironment(config);
   // Imported late: it loads LangChain, which reads its environment on load.
   const { createApp } = await import('./app.ts');

@@ -9,6 +9,7 @@ import type { Asking } from '../hosts/pool/ask.ts';
 import type { HostCount } from '../hosts/pool/elastic.ts';
 import { givenToHosts, projectCode } from './extensions.ts';
 import { schemaCache } from './graphs.ts';
+import type { ReloadResult } from './replaceable-app.ts';
 import { isSingleProcess } from './workers.ts';
 
 interface HostParts {
@@ -76,14 +77,14 @@ export async function openHostListener(server: Server, { pool }: Asking): Promis
   return await listenForHosts(server, pool);
 }
 
-/**
- * Reloads the project's code. Resolves to false if the server must restart: it registers custom routes and
- * checks everything besides the graphs only at start.
- */
-export async function reloadProject({ pool }: Asking): Promise<boolean> {
-  const before = await pool.listing.catch(() => undefined);
-  const { app, project_errors } = await pool.reload();
-  return Object.keys(project_errors).length === 0 && isDeepStrictEqual(before?.app, app);
+/** Reloads the project's code. The server registers custom routes and checks everything besides the graphs only at start. */
+export async function reloadProject({ pool }: Asking, signal: AbortSignal): Promise<ReloadResult> {
+  const before = pool.loaded;
+  const loaded = await pool.reload(signal);
+  if (loaded === undefined) return 'not_loaded';
+  const { app, project_errors } = loaded;
+  const isEnough = Object.keys(project_errors).length === 0 && isDeepStrictEqual(before?.app, app);
+  return isEnough ? 'loaded' : 'needs_restart';
 }
 
 /**

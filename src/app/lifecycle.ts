@@ -79,7 +79,7 @@ export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
     services,
     engine: parts.engine,
     graphs,
-    reload: hosts && (() => reloadProject(hosts)),
+    reload: hosts && ((signal) => reloadProject(hosts, signal)),
     async listen() {
       const { host, port } = config.server;
       listening = await listenAt(server, await addressesOf(host), port);

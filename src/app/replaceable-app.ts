@@ -5,18 +5,20 @@ import type { Services } from '../services/all-services.ts';
 
 export type HttpServer = Awaited<ReturnType<typeof createServer>>;
 
+/**
+ * `not_loaded`: the previous code stays, because the load was aborted or failed, which has been logged. `needs_restart`: the
+ * server itself must restart, because it knows the custom routes of the previous code.
+ */
+export type ReloadResult = 'loaded' | 'not_loaded' | 'needs_restart';
+
 /** A complete server with one life cycle: create, start, stop. */
 export interface App extends AsyncDisposable {
   readonly server: HttpServer;
   readonly graphs: GraphRegistry;
   /** Begins to accept requests. */
   listen(): Promise<{ host: string; port: number; url: string }>;
-  /**
-   * Reloads the project's code in graph hosts. Resolves to false if the server itself must restart, because it
-   * knows the custom routes of the old code. Rejects and keeps the old code if the new code crashes its
-   * process. Absent if the code executes in this process.
-   */
-  readonly reload?: (() => Promise<boolean>) | undefined;
+  /** Reloads the project's code in graph hosts, until aborted. Absent if the code executes in this process. */
+  readonly reload?: ((signal: AbortSignal) => Promise<ReloadResult>) | undefined;
   /** Resolves when the graph hosts have loaded the project; rejects if they cannot. */
   loaded(): Promise<void>;
   /** Starts the workers; runs left by an earlier process are recovered first. */

@@ -55,22 +55,53 @@ test('in dev, changed code is served without a restart of the server: streams co
   expect(server.restarts()).toBe(0);
 });
 
-test('in dev, code that crashes its process leaves the previous code in place until it is fixed', async () => {
+test('in dev, code that ends its process or loses a graph leaves the previous code in place until it is fixed', async () => {
   await using folder = await project(FILES);
   await using server = await developing(folder);
-  const said = async () => (await server.client.runs.wait(null, 'talker', { input: {} })) as { said: string };
+  const said = () => server.client.runs.wait(null, 'talker', { input: {} });
+  const refusals = () => server.lines.filter((line) => line.includes('cannot load the change'));
 
   await folder.write({ 'src/word.ts': "export const word = 'broken'; process.exit(3);" });
-  await until('the failure is logged', () =>
-    server.lines.some((line) => line.includes('cannot load the change')),
-  );
-  expect(await said()).toMatchObject({ said: 'old' });
+  await until('the end of the process is logged', () => refusals().length === 1);
+  expect(refusals()[0]).toMatch(/with code 3: .*process\.exit\(3\) at .*src\/word\.ts:1:/);
+  expect(server.lines.filter((line) => line.includes('ends the graph host')).length).toBeGreaterThan(0);
+  expect(server.lines.filter((line) => line.includes('ends the server'))).toEqual([]);
   await folder.write({ 'src/word.ts': 'export const word = (;' });
-  await until('change loaded', () => server.lines.some((line) => line.includes('failed to load')));
-  await expect(said()).rejects.toThrow(/Graph 'talker' failed to load/);
-  await folder.write({ 'src/word.ts': "export const word = 'mended';" });
-  await expect.poll(() => said().catch(() => undefined), { interval: 200 }).toMatchObject({ said: 'mended' });
+  await until('the syntax error is logged', () => refusals().length === 2);
+  expect(server.lines.filter((line) => line.includes("Graph 'talker' failed to load"))).toHaveLength(1);
+  expect(await said()).toMatchObject({ said: 'old' });
+  await folder.write({
+    'src/word.ts': "export const word = 'mended';",
+    'src/talker.ts': GRAPH.replace('export const graph', 'export const renamed'),
+  });
+  await until('the missing export is logged', () => refusals().length === 3);
+  expect(await said()).toMatchObject({ said: 'old' });
+  expect(server.lines.filter((line) => line.includes('change loaded'))).toEqual([]);
+  await folder.write({ 'src/talker.ts': GRAPH });
+  await expect.poll(said, { interval: 200, timeout: 60_000 }).toMatchObject({ said: 'mended' });
   expect(server.restarts()).toBe(0);
+});
+
+test('in dev, code that loops as it is loaded holds up neither the next change nor the end', async () => {
+  await using folder = await project(FILES);
+  await using server = await developing(folder);
+  const linesOf = (text: string) => server.lines.filter((line) => line.includes(text));
+  const looping = "export const word = 'looping';\nwhile (true);";
+
+  await folder.write({ 'src/word.ts': looping });
+  await until('the loop is logged', () =>
+    linesOf('the change is still loading').some((line) => line.includes('src/word.ts:2:')),
+  );
+  await folder.write({ 'src/word.ts': "export const word = 'mended';" });
+  await until('change loaded', () => linesOf('change loaded').length > 0);
+  expect(await server.client.runs.wait(null, 'talker', { input: {} })).toMatchObject({ said: 'mended' });
+  expect(linesOf('cannot load the change')).toEqual([]);
+
+  await folder.write({ 'src/word.ts': looping });
+  await until('the change is loading', () => linesOf('changed, reloading').length === 3);
+  server.child.kill('SIGINT');
+  await until('dev has ended', () => server.child.exitCode !== null);
+  expect(server.child.exitCode).toBe(0);
 });
 
 test('in dev, a change of the configuration restarts the server', async () => {

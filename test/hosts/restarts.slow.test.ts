@@ -18,7 +18,7 @@ test('a reload starts all hosts, even if one was waiting to be restarted', async
   });
   process.kill(pool.hosts[3]?.pid as number, 'SIGKILL');
   await logged('cannot start a graph host');
-  await pool.reload();
+  await pool.reload(new AbortController().signal);
   vi.advanceTimersByTime(10_000);
   await vi.waitFor(() => expect(ready()).toEqual([1, 2, 3, 4]), 90_000);
 });

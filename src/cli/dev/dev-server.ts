@@ -21,11 +21,11 @@ type ServeMessage = Extract<ParentMessage, { type: 'serve' }>;
 async function devServer({ flags, root, faulty_node_file, has_hosts }: DevServerArguments): Promise<number> {
   const stop = new AbortController();
   const serveMessage = Promise.withResolvers<ServeMessage>();
-  let reload = async () => {};
+  let reload = () => {};
   process.on('message', (message: ParentMessage | string) => {
     if (typeof message === 'string') return;
     if (message.type === 'serve') serveMessage.resolve(message);
-    else if (message.type === 'reload') void reload();
+    else if (message.type === 'reload') reload();
     else stop.abort();
   });
   // An orphan is unreachable.
@@ -57,7 +57,7 @@ async function devServer({ flags, root, faulty_node_file, has_hosts }: DevServer
         watchEventLoop({ lines, fatal_ms: MAX_BLOCKED_MS, faulty_node_file }, runningNode),
       makeReachable: (app) => {
         void noteIgnoredPersistence(app, logger);
-        reload = () => reloadProject(app, logger);
+        reload = reloader(app, logger, stop.signal);
         return takeConnections(app, message.url);
       },
     },
@@ -72,16 +72,27 @@ async function noteIgnoredPersistence(app: App, logger: Logger): Promise<void> {
     logger.info(ignoredPersistenceNote(names), { graph_id });
 }
 
-/**
- * Reloads the project's code in graph hosts and notifies the parent. On failure the old code stays in place.
- */
-async function reloadProject(app: App, logger: Logger): Promise<void> {
-  const is_enough = await app.reload?.().catch((error: unknown) => {
-    logger.error('cannot load the change; the previous code keeps running', { error });
-    return true;
-  });
-  if (is_enough) logger.info('change loaded');
-  process.send?.({ type: 'reloaded', is_enough: is_enough === true } satisfies ChildMessage);
+/** Loads each change of the project's code in graph hosts: a newer one aborts a load that is in progress. */
+function reloader(app: App, logger: Logger, stop: AbortSignal): () => void {
+  let newer = new AbortController();
+  return () => {
+    newer.abort();
+    newer = new AbortController();
+    reloadProject(app, logger, AbortSignal.any([newer.signal, stop])).catch((error: unknown) =>
+      logger.error('cannot load the change; the previous code keeps running', { error }),
+    );
+  };
+}
+
+async function reloadProject(app: App, logger: Logger, signal: AbortSignal): Promise<void> {
+  const result = await app.reload?.(signal);
+  if (result === 'loaded') logger.info('change loaded');
+  if (result === 'needs_restart') toParent({ type: 'needs_restart' });
+}
+
+/** A parent that has exited needs no message. */
+function toParent(message: ChildMessage): void {
+  process.send?.(message, () => {});
 }
 
 /** Preloads what does not change, the server and the project's LangGraph: most of the start-up time. */
@@ -98,7 +109,7 @@ async function takeConnections(app: App, url: string): Promise<string> {
   process.on('message', (_, socket) => {
     if (socket instanceof Socket) app.server.server.emit('connection', socket);
   });
-  process.send?.({ type: 'reachable', reloads: app.reload !== undefined } satisfies ChildMessage);
+  toParent({ type: 'reachable', reloads: app.reload !== undefined });
   return url;
 }
 

@@ -25,17 +25,17 @@ export type ParentMessage =
       readonly shows_banner: boolean;
       readonly crashed_run?: CrashedRun;
     }
-  /** The project's code has changed. */
+  /** The project's code has changed; a load in progress is outdated. */
   | { readonly type: 'reload' }
   | { readonly type: 'stop' };
 
 /**
- * Messages from a server process to `dev`: `reachable`: it accepts connections; `reloads`: it can reload code
- * itself. `reloaded`: it has reloaded the project's code; without `is_enough` the change needs a new process.
+ * Messages from a server process to `dev`: `reachable`: it accepts connections; `reloads`: it can reload code itself.
+ * `needs_restart`: it has, and the change needs a new process.
  */
 export type ChildMessage =
   | { readonly type: 'reachable'; readonly reloads: boolean }
-  | { readonly type: 'reloaded'; readonly is_enough: boolean };
+  | { readonly type: 'needs_restart' };
 
 /** Time to stop, ms: a slower process executes code that never yields. Its runs resume in the next process. */
 const STOP_MS = 2000;
@@ -48,6 +48,9 @@ export class ServerProcess {
   readonly given: DevServerArguments;
   /** Exit code; null if killed by a signal. */
   readonly ended: Promise<number | null>;
+  /** Resolves when a change that it has loaded needs a new process. */
+  readonly needsRestart: Promise<void>;
+  readonly #reachable: Promise<true>;
   #reloads = false;
 
   /** The process preloads, but does not load the project or open its data before `serve`. */
@@ -59,6 +62,15 @@ export class ServerProcess {
       // A process that failed to spawn emits no `exit`.
       this.child.once('error', () => this.child.pid === undefined && resolve(1));
     });
+    const reachable = Promise.withResolvers<true>();
+    const needsRestart = Promise.withResolvers<void>();
+    this.#reachable = reachable.promise;
+    this.needsRestart = needsRestart.promise;
+    this.child.on('message', (message: ChildMessage) => {
+      if (message.type === 'needs_restart') return needsRestart.resolve();
+      this.#reloads = message.reloads;
+      reachable.resolve(true);
+    });
     // Sending to an exited process fails; `ended` reports the exit.
     this.child.on('error', () => {});
   }
@@ -69,31 +81,21 @@ export class ServerProcess {
 
   /** `shows_banner`: stdout is a terminal. Resolves to true when it accepts connections, to false if it exits first. */
   async serve(url: string, shows_banner: boolean, crashedRun?: CrashedRun): Promise<boolean> {
-    const reachable = this.#nextMessage().then((message) => {
-      this.#reloads = message.type === 'reachable' && message.reloads;
-      return true;
-    });
     this.#send({ type: 'serve', url, shows_banner, ...(crashedRun && { crashed_run: crashedRun }) });
-    return await Promise.race([reachable, this.ended.then(() => false)]);
+    return await Promise.race([this.#reachable, this.ended.then(() => false)]);
   }
 
-  /** Reloads the code without a new process. Resolves to false if that is impossible or not enough. */
-  async reload(): Promise<boolean> {
-    if (!this.#reloads) return false;
-    const reloaded = this.#nextMessage();
+  /** Starts to load a change without a new process. Returns false if it cannot. */
+  reload(): boolean {
+    if (!this.#reloads || !this.alive) return false;
     this.#send({ type: 'reload' });
-    const message = await Promise.race([reloaded, this.ended.then(() => undefined)]);
-    return message?.type === 'reloaded' && message.is_enough;
+    return true;
   }
 
   async stop(): Promise<void> {
     this.#send({ type: 'stop' });
     using _overdue = after(STOP_MS, () => this.child.kill('SIGKILL'));
     await this.ended;
-  }
-
-  #nextMessage(): Promise<ChildMessage> {
-    return new Promise((resolve) => this.child.once('message', resolve));
   }
 
   #send(message: ParentMessage): void {

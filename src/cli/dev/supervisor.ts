@@ -44,9 +44,12 @@ export class DevSupervisor implements AsyncDisposable {
     await this.#replace();
   }
 
-  /** Applies a change of the project's code: restarts unless the process can reload it in graph hosts. */
+  /**
+   * Applies a change of the project's code: restarts unless the process can reload it in graph hosts. It is not waited for
+   * there: code that loops as it is imported must hold up neither the next change nor the end.
+   */
   async reload(): Promise<void> {
-    if (!(await this.#current?.reload())) await this.restart();
+    if (!this.#current?.reload()) await this.restart();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -78,6 +81,7 @@ export class DevSupervisor implements AsyncDisposable {
       // With graph hosts, only a change of the configuration needs a new process.
       if (!this.#given.has_hosts) this.#spare = this.#spawn();
     }
+    void server.needsRestart.then(() => this.#restartInstead(server));
     const code = await server.ended;
     const crashedRun = await readCrashedRun(server.given, code);
     if (reachable && systemClock.monotonic() - since > HEALTHY_AFTER_MS) this.#failures = 0;
@@ -105,12 +109,15 @@ export class DevSupervisor implements AsyncDisposable {
     });
     this.#logger.error(`the server ${why}; it restarts at the next change, or in ${seconds} s`);
     this.#crashedRun = crashedRun;
-    this.#retry = after(delay_ms, () => {
-      if (this.#current !== server) return;
-      this.#replace().catch((error: unknown) =>
-        this.#logger.error('the server cannot be restarted', { error }),
-      );
-    });
+    this.#retry = after(delay_ms, () => this.#restartInstead(server));
+  }
+
+  /** Restarts unless another process has taken the place of this one. */
+  #restartInstead(server: ServerProcess): void {
+    if (this.#current !== server) return;
+    this.#replace().catch((error: unknown) =>
+      this.#logger.error('the server cannot be restarted', { error }),
+    );
   }
 }
 

@@ -12,6 +12,18 @@ export interface FaultyNode extends RunningNode {
   readonly at: string | undefined;
 }
 
+interface WatchOptions {
+  /** What the process is, for the log. */
+  readonly process: 'server' | 'graph host';
+  /** Called for a node that ends the process. */
+  readonly onExit?: ((node: FaultyNode) => void) | undefined;
+  /**
+   * In a process that executes no graph nothing but the server can have thrown, and its state is unknown. It is called
+   * instead, and has to drain and end the process.
+   */
+  readonly onOwnFailure?: (() => void) | undefined;
+}
+
 export interface UserCodeWatch extends Disposable {
   /** Enables naming nodes. Set late: LangChain must not load before the graphs' environment is set. */
   setRunningNode(runningNode: () => RunningNode | undefined): void;
@@ -22,15 +34,9 @@ export interface UserCodeWatch extends Disposable {
  * reach the process, and the run ends as if nothing had happened. They are logged with their node, and the server
  * continues (DESIGN invariant 8): its own code runs only in awaited promises, and a torn write is rolled back by its
  * transaction or fenced by its lease. Also reports a node that ends the process.
- *
- * `onOwnFailure`: in a process that executes no graph nothing but the server can have thrown, and its state is unknown.
- * It is called instead, and has to drain and end the process.
  */
-export function watchUserCode(
-  given: Logger,
-  onExit: (node: FaultyNode) => void = () => {},
-  onOwnFailure?: () => void,
-): UserCodeWatch {
+export function watchUserCode(given: Logger, options: WatchOptions): UserCodeWatch {
+  const { onExit, onOwnFailure } = options;
   // It is called within a run, whose output would be lost with the process.
   const logger = uncapturedLogger(given);
   let runningNode: () => RunningNode | undefined = () => undefined;
@@ -52,15 +58,14 @@ export function watchUserCode(
   const onProcessExit = (code: number) => {
     const node = runningNode();
     const what = `process.exit(${code})`;
-    const error = Object.assign(new Error(`${what} ends the server`), {
-      stack: deepStack(`${what} ends the server`),
-    });
+    const text = `${what} ends the ${options.process}`;
+    const error = Object.assign(new Error(text), { stack: deepStack(text) });
     const at = userLocation(error.stack);
     if (node) {
-      logger.error('a node called process.exit, which ends the server', { ...node, error });
-      onExit({ ...node, what: `called ${what}`, at });
+      logger.error(`a node called process.exit, which ends the ${options.process}`, { ...node, error });
+      onExit?.({ ...node, what: `called ${what}`, at });
     } else if (at !== undefined)
-      logger.error('code of the project called process.exit, which ends the server', { error });
+      logger.error(`code of the project called process.exit, which ends the ${options.process}`, { error });
   };
   process.on('uncaughtException', onThrown).on('unhandledRejection', onRejected).on('exit', onProcessExit);
   return {

@@ -108,7 +108,10 @@ function serveGraphs(): void {
   captureOutput({ runningNode, outside: logger });
   const watch = startWatch(runningNode);
   noteExit(runningNode);
-  const userCode = watchUserCode(logger, ({ what, at, ...node }) => writeNote({ ...node, what, at }));
+  const userCode = watchUserCode(logger, {
+    process: 'graph host',
+    onExit: ({ what, at, ...node }) => writeNote({ ...node, what, at }),
+  });
   userCode.setRunningNode(runningNode);
   returnMemoryWhenIdle();
 

@@ -71,6 +71,8 @@ export class Host {
   readonly ended: Promise<HostEnd>;
   /** Runs that it was given. */
   runs = 0;
+  /** Where code of the project blocks the event loop while it is loaded, as far as is known. */
+  loadsAt: string | undefined;
   readonly #process: ChildProcess;
   readonly #logger: Logger;
   readonly #report: () => void;
@@ -254,6 +256,7 @@ export class Host {
 
   #onStatus(status: HostStatus): void {
     // Loading the project blocks the event loop, and nothing waits yet.
+    this.loadsAt = this.#isReady ? undefined : status.place?.at;
     if (!this.#isReady) return;
     const was_blocked_ms = this.blocked_ms;
     this.#status = status;

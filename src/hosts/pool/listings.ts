@@ -1,3 +1,5 @@
+import type { Logger } from '../../core/logger.ts';
+import { fromWireError } from '../protocol/errors.ts';
 import type { HostListing } from './host.ts';
 
 /** What the hosts have loaded, as the first that is ready reports it; anew after each reload. */
@@ -22,8 +24,8 @@ export class Listings {
     return this.#failure;
   }
 
-  get isKnown(): boolean {
-    return this.#last !== undefined;
+  get last(): HostListing | undefined {
+    return this.#last;
   }
 
   /** Calls `act` with the listing, at once if it is known, and again after each reload. */
@@ -53,4 +55,10 @@ export class Listings {
   renew(): void {
     this.#last = undefined;
   }
+}
+
+/** Logs it if the project's app could not be loaded in a host. */
+export function logAppError(logger: Logger, host: number, { app }: HostListing): void {
+  if (!app || !('error' in app)) return;
+  logger.error('http.app failed to load in a graph host', { host, error: fromWireError(app.error) });
 }

@@ -1,11 +1,10 @@
 import type { Clock } from '../../core/clock.ts';
-import { HostLost, Unavailable } from '../../core/errors.ts';
+import { HostLost } from '../../core/errors.ts';
 import { systemIds } from '../../core/ids.ts';
 import type { Logger } from '../../core/logger.ts';
 import { every } from '../../core/timers.ts';
 import type { GraphHost } from '../../graphs/graph.ts';
 import type { GraphStoreAccess } from '../../graphs/store/graph-store.ts';
-import { fromWireError } from '../protocol/errors.ts';
 import { Elasticity, type HostCount } from './elastic.ts';
 import { Exchanges } from './exchanges.ts';
 import { Host, type HostListing, type HostOptions } from './host.ts';
@@ -13,12 +12,13 @@ import { HostChoice, type Work } from './host-choice.ts';
 import type { HostEnd } from './host-end.ts';
 import { Isolation } from './isolation.ts';
 import { DRAIN_MS, LeavingHosts } from './leaving.ts';
-import { Listings } from './listings.ts';
+import { Listings, logAppError } from './listings.ts';
 import { tooLarge } from './memory-limit.ts';
+import { loadChange } from './reload.ts';
 import { DelayedStarts, keepsEnding, logNotStarted, notLoaded, recentEnds } from './restarts.ts';
 import { type HostedApp, type HostSockets, hostSockets } from './sockets.ts';
 import { TakeOvers } from './take-over.ts';
-import { WaitingForHost } from './waiting.ts';
+import { refuseAtStart, WaitingForHost } from './waiting.ts';
 
 export interface PoolOptions
   extends Omit<HostOptions, 'number' | 'started_at' | 'store' | 'project' | 'onStatus'>,
@@ -54,6 +54,8 @@ export class HostPool implements AsyncDisposable {
   readonly #delayed = new DelayedStarts();
   #store: GraphStoreAccess | undefined;
   #isClosed = false;
+  /** A change of the code has not been loaded: a host that starts would execute other code than the rest. */
+  #isOutdated = false;
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -147,16 +149,21 @@ export class HostPool implements AsyncDisposable {
     this.sockets[Symbol.dispose]();
   }
 
+  /** What the hosts have loaded; `undefined` as long as none is ready. */
+  get loaded(): HostListing | undefined {
+    return this.#listings.last;
+  }
+
   /**
    * Loads the project as it is now. Its hosts take the place of those there are, whose runs continue from their next
-   * checkpoint. Resolves with what the first has loaded; rejects, and changes nothing, if it ends before.
+   * checkpoint. Resolves with what the first has loaded; or with `undefined` if the previous code stays (`loadChange`).
    */
-  async reload(): Promise<HostListing> {
+  async reload(signal: AbortSignal): Promise<HostListing | undefined> {
+    this.#isOutdated = true;
     const host = this.#spawnBeside(1);
-    const listing = await host.ready.catch(async (error: unknown) => {
-      await host.stop('it did not load the project');
-      throw error;
-    });
+    const listing = await loadChange(host, this.loaded, signal, this.#logger);
+    if (listing === undefined) return undefined;
+    this.#isOutdated = false;
     this.#leaving.delete(host);
     for (const old of this.#hosts.values()) this.#leaving.supersede(old);
     this.#hosts.clear();
@@ -192,7 +199,7 @@ export class HostPool implements AsyncDisposable {
   #spawn(number: number, ends: readonly number[] = []): Host {
     const started_at = this.#options.clock.monotonic();
     const project = { ...this.#options.project, http: this.sockets.forHost(this.#options) };
-    const store = () => this.#store ?? isStarting();
+    const store = () => this.#store ?? refuseAtStart();
     const onStatus = () => this.#onStatus();
     const host = new Host({ ...this.#options, number, started_at, project, store, onStatus });
     this.#starts.set(number, (this.#starts.get(number) ?? 0) + 1);
@@ -209,10 +216,7 @@ export class HostPool implements AsyncDisposable {
 
   #onReady(host: Host, listing: HostListing): void {
     this.#logger.debug('graph host ready', { host: host.number, pid: host.pid });
-    if (listing.app && 'error' in listing.app) {
-      const error = fromWireError(listing.app.error);
-      this.#logger.error('http.app failed to load in a graph host', { host: host.number, error });
-    }
+    logAppError(this.#logger, host.number, listing);
     this.#listings.add(listing);
     this.#waiting.notify();
     this.#onStatus();
@@ -225,7 +229,8 @@ export class HostPool implements AsyncDisposable {
    */
   #startNext(): void {
     const isStarting = [...this.#hosts.values()].some(({ isReady }) => !isReady);
-    if (isStarting || this.#delayed.isWaiting || this.#hosts.size >= this.#options.count.most) return;
+    const isFull = this.#hosts.size >= this.#options.count.most;
+    if (isStarting || isFull || this.#isOutdated || this.#delayed.isWaiting) return;
     let number = 1;
     while (this.#hosts.has(number)) number += 1;
     this.#start(number);
@@ -246,12 +251,11 @@ export class HostPool implements AsyncDisposable {
     if (this.#isClosed || isReplaced) return;
     if (!is_intended) this.#logger.error('a graph host ended', { host: number, pid, reason, ...run });
     this.#hosts.delete(number);
-    const now = this.#options.clock.monotonic();
-    const ends = recentEnds(before, now, this.#listings.isKnown);
+    const ends = recentEnds(before, this.#options.clock.monotonic(), this.loaded !== undefined);
     if (keepsEnding(ends)) this.#startLater(number, ends);
     else this.#start(number, ends);
     // A project that has loaded before can be loaded again.
-    const isBroken = !host.isReady && !this.#listings.isKnown && !is_external;
+    const isBroken = !host.isReady && !this.loaded && !is_external;
     if (isBroken && this.#hosts.size === 0) this.#fail(reason);
   }
 
@@ -293,8 +297,4 @@ export class HostPool implements AsyncDisposable {
     }
     if (await this.#elasticity.areBusy(this.#available())) this.#startNext();
   }
-}
-
-function isStarting(): never {
-  throw new Unavailable('The server is starting. Try again later.');
 }

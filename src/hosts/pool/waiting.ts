@@ -65,3 +65,8 @@ export class WaitingForHost<Host> {
     }
   }
 }
+
+/** While what the graphs need is not open yet. */
+export function refuseAtStart(): never {
+  throw new Unavailable('The server is starting. Try again later.');
+}
