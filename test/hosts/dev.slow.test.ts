@@ -104,6 +104,21 @@ test('in dev, code that loops as it is loaded holds up neither the next change n
   expect(server.child.exitCode).toBe(0);
 });
 
+test('in dev, a change of the custom routes restarts the server', async () => {
+  const app = (path: string) => `
+    import { Hono } from 'hono';
+    export const app = new Hono().get('${path}', (c) => c.text('hello'));`;
+  await using folder = await project({
+    ...FILES,
+    'agent.config.yaml': `${FILES['agent.config.yaml']}http: { app: "./src/app.ts:app" }\n`,
+    'src/app.ts': app('/old'),
+  });
+  await using server = await developing(folder);
+  await folder.write({ 'src/app.ts': app('/new') });
+  await until('the server has restarted', () => server.restarts() === 1);
+  expect(await (await fetch(`${server.url}/new`)).text()).toBe('hello');
+});
+
 test('in dev, a change of the configuration restarts the server', async () => {
   await using folder = await project(FILES);
   await using server = await developing(folder);
