@@ -1,9 +1,10 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { directPostgresSchema, TEST_POSTGRES_URI } from '../support/postgres-schema.ts';
 import { command } from './command.ts';
 import { emptyFolder } from './pack.ts';
-import { installedProject, projectIn } from './project.ts';
+import { installedProject, projectIn, writeProject } from './project.ts';
 import { post, serving } from './serving.ts';
 
 let folder: Awaited<ReturnType<typeof emptyFolder>>;
@@ -54,6 +55,27 @@ test.each([24, 22])(
   },
 );
 
+test('what `copy` copies is served from the copy: on PostgreSQL, or in another file where there is no server for tests', async () => {
+  const project = projectIn(root, nodeOf(24));
+  const key = (await project.run('npx agent-server keys create --name mover')).trim();
+  const headers = { 'X-Api-Key': key };
+  await using first = await serving(project);
+  const thread = await post(first, '/threads', {}, headers);
+  const { thread_id } = (await thread.json()) as { thread_id: string };
+  const run = { assistant_id: 'greeter', input: { name: 'Ada' } };
+  await post(first, `/threads/${thread_id}/runs/wait`, run, headers);
+  expect(await first.stop()).toBe(0);
+
+  await using schema = TEST_POSTGRES_URI ? await directPostgresSchema(TEST_POSTGRES_URI) : undefined;
+  const [from, to] = ['sqlite:.agent-server/server.db', schema?.url ?? 'sqlite:moved/server.db'];
+  expect(await project.run(`npx agent-server copy --from ${from} --to ${to}`)).toMatch(/^copied \d+ rows/m);
+
+  await using second = await serving({ ...project, env: { ...project.env, DATABASE_URI: to } });
+  const state = await fetch(`${second.url}/threads/${thread_id}/state`, { headers });
+  expect(await state.json()).toMatchObject({ values: { greeting: 'Hello Ada!' } });
+  expect(await second.stop()).toBe(0);
+});
+
 test('the commands of the README for operators work where the package is installed', async () => {
   const project = projectIn(root, nodeOf(24));
   const key = (await project.run('npx agent-server keys create --name operator')).trim();
@@ -79,6 +101,33 @@ test('the commands of the README for operators work where the package is install
   expect(await project.run('npx agent-server migrate')).toContain('up to date');
   const encrypted = { ...project.env, LANGGRAPH_AES_KEY: 'k'.repeat(32) };
   await command('npx', ['agent-server', 'encryption', 'rotate'], { cwd: root, env: encrypted });
+});
+
+test('`deploy` sends a folder to a server of the package, which builds and serves it', async () => {
+  const app = join(folder.path, 'deployed');
+  await writeProject(app, {
+    // Those that are installed already, because to install more would tell nothing about the package.
+    'package.json': JSON.stringify({
+      type: 'module',
+      scripts: { postinstall: `rm -rf node_modules && ln -s ${root}/node_modules node_modules` },
+    }),
+  });
+  const key = 'key-of-the-operator';
+  const project = projectIn(root, nodeOf(24));
+  const data = { AGENT_SERVER_DATA_DIR: join(folder.path, 'data-of-deployments') };
+  const env = { ...project.env, ...data, AGENT_SERVER_DEPLOYMENTS: 'true', AGENT_SERVER_API_KEYS: key };
+  await using server = await serving({ ...project, env });
+
+  const flags = `--name greetings --url ${server.url} --key ${key}`;
+  const deployed = await project.run(`npx agent-server deploy ${app} ${flags}`);
+  expect(deployed).toBe(`${server.url}/deployments/greetings\n`);
+  const run = { assistant_id: 'greeter', input: { name: 'Ada' } };
+  const answer = await post(server, '/deployments/greetings/runs/wait', run, { 'X-Api-Key': key });
+  expect(await answer.json()).toEqual({ name: 'Ada', greeting: 'Hello Ada!' });
+  expect(await project.run(`npx agent-server deployments list --url ${server.url} --key ${key}`)).toContain(
+    'greetings',
+  );
+  expect(await server.stop()).toBe(0);
 });
 
 test('on an old Node the package names the required version and a command that installs it', async () => {
