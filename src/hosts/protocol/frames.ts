@@ -28,7 +28,7 @@ export function encodeFrame(message: unknown): Buffer {
   const length = packed.length - HEADER_BYTES;
   if (length > MAX_MESSAGE_BYTES) {
     throw new FrameError(
-      `A value of ${length} bytes is too large for a graph host, which takes at most ${MAX_MESSAGE_BYTES} bytes at a time: store large data elsewhere and put its address into the state.`,
+      `A value of ${length} bytes exceeds the limit of a graph host, ${MAX_MESSAGE_BYTES} bytes: store large data elsewhere, and its address in the state.`,
     );
   }
   const frame = Buffer.from(packed);
