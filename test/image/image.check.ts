@@ -1,15 +1,17 @@
-import { mkdir, realpath, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onlyBlock } from '../examples/blocks.ts';
-import { command } from '../package/command.ts';
-import { emptyFolder } from '../package/pack.ts';
+import { emptyFolder, packedInto } from '../package/pack.ts';
+import { projectIn } from '../package/project.ts';
+import { registryWith } from '../package/registry.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Engine, engineIn, type Image } from './engine.ts';
 import { expectStreaming } from './project-story.ts';
 import { expectServed, writeGraph, writeProject } from './story.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
+const INSTALL = 'docs/install.md';
 const MAX_COMPRESSED_BYTES = 250e6;
 /** A user that the image does not know. */
 const UID = 12_345;
@@ -61,10 +63,32 @@ test('docs/deploy-recipes.md: its Dockerfile makes an image that serves a projec
   await expectServed({ image: built, uid: 1_000, port, env: { PORT: String(port) }, folder: folder.path });
 });
 
-test('an image of a new project with the package of the server in it streams', async () => {
-  const app = join(folder.path, 'of-init');
-  await command(process.execPath, ['bin/agent-server.mjs', 'init', app, '--vendor'], { cwd: ROOT });
-  await command('npm', ['install', '--package-lock-only'], { cwd: app });
-  const built = await engine.build('of-init', app);
-  await expectStreaming(built, folder.path, /json/);
+test('docs/install.md: a project that came by name from a registry becomes a container by one more command, and streams', async () => {
+  await using registry = await registryWith(await packedInto(folder.path));
+  const place = join(folder.path, 'of-a-stranger');
+  // A cache of its own: what is installed by name here must not be found by that name later.
+  const env = { npm_config_registry: registry.url, npm_config_cache: join(place, 'npm-cache') };
+  const [init = '', enter, install = ''] = onlyBlock(INSTALL, 'sh', 'init my-agent').split('\n');
+  const [node, app] = [dirname(process.execPath), join(place, 'my-agent')];
+  await mkdir(place);
+  await projectIn(place, node, env).run(init);
+  expect(enter).toBe('cd my-agent');
+  await projectIn(app, node, env).run(install);
+
+  const [, options] =
+    /^docker run (.+) \$\(docker build -q \.\)$/m.exec(onlyBlock(INSTALL, 'sh', 'docker')) ?? [];
+  expect(options?.split(/ (?=-)/)).toEqual([
+    '-p 8123:8123',
+    '-e AGENT_SERVER_API_KEYS=my-key',
+    '-v agent-data:/data',
+  ]);
+  await expectStreaming(await engine.build('of-a-stranger', app), folder.path, /json/);
+
+  // What an existing project copies is what `init` has written.
+  const copied = () =>
+    Promise.all(['Dockerfile', '.dockerignore'].map((name) => readFile(join(app, name), 'utf8')));
+  const written = await copied();
+  for (const line of onlyBlock('docs/deployment.md', 'sh', 'cp node_modules').trim().split('\n'))
+    await projectIn(app, node).run(line);
+  expect(await copied()).toEqual(written);
 });

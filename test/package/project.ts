@@ -50,9 +50,9 @@ export async function writeProject(root: string, more: Readonly<Record<string, s
   await copyFile('test/fixtures/graphs/nested-tool.ts', join(root, 'nested.ts'));
 }
 
-/** A folder whose commands run on the Node in the folder `node`. */
-export function projectIn(root: string, node: string): InstalledProject {
-  const env = { ...outsideOfNpm(), PATH: `${node}:${process.env['PATH']}` };
+/** A folder whose commands run on the Node in the folder `node`. `more`: other variables. */
+export function projectIn(root: string, node: string, more: NodeJS.ProcessEnv = {}): InstalledProject {
+  const env = { ...outsideOfNpm(), PATH: `${node}:${process.env['PATH']}`, ...more };
   const run = (line: string) => {
     const [name = '', ...args] = line.split(' ');
     return command(name, args, { cwd: root, env });
