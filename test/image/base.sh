@@ -28,8 +28,9 @@ rm -rf "$root"/var/cache/apt "$root"/var/lib/apt/lists "$root"/usr/share/{doc,lo
 container=$("${buildah[@]}" from scratch)
 "${buildah[@]}" add --quiet "$container" "$root" / >/dev/null
 "${buildah[@]}" config --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin --cmd node "$container"
-# npm finds its registry there as it does here.
-"${buildah[@]}" config --env "npm_config_registry=$(npm config get registry)" "$container"
+# npm finds its registry there as it does here, unless a project names another one.
+mkdir -p "$root/usr/local/etc"
+printf 'registry=%s\n' "$(npm config get registry)" >"$root/usr/local/etc/npmrc"
 if [ -n "${NODE_EXTRA_CA_CERTS:-}" ]; then
   "${buildah[@]}" copy --quiet "$container" "$NODE_EXTRA_CA_CERTS" /etc/ssl/extra-ca.pem >/dev/null
   "${buildah[@]}" config --env NODE_EXTRA_CA_CERTS=/etc/ssl/extra-ca.pem "$container"

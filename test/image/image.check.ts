@@ -67,12 +67,19 @@ test('docs/install.md: a project that came by name from a registry becomes a con
   await using registry = await registryWith(await packedInto(folder.path));
   const place = join(folder.path, 'of-a-stranger');
   // A cache of its own: what is installed by name here must not be found by that name later.
-  const env = { npm_config_registry: registry.url, npm_config_cache: join(place, 'npm-cache') };
+  const env = {
+    npm_config_registry: registry.url,
+    npm_config_cache: join(place, 'npm-cache'),
+    // As somebody who is asked answers.
+    npm_config_yes: 'true',
+  };
   const [init = '', enter, install = ''] = onlyBlock(INSTALL, 'sh', 'init my-agent').split('\n');
   const [node, app] = [dirname(process.execPath), join(place, 'my-agent')];
   await mkdir(place);
   await projectIn(place, node, env).run(init);
   expect(enter).toBe('cd my-agent');
+  // As a project whose registry is not the public one.
+  await writeFile(join(app, '.npmrc'), `registry=${registry.url}\n`);
   await projectIn(app, node, env).run(install);
 
   const [, options] =
