@@ -200,7 +200,7 @@ export interface GraphHost extends HostView {
     | undefined;
 }
 
-/** Where this process executes a run: `host` is absent if it waits for one, or if there are none. */
+/** `host` is absent if the run waits for one, or if there are none. */
 export interface RunPlace {
   readonly host?: Omit<GraphHost, 'restarts'> | undefined;
   /** It lost so many hosts that it waits for one of its own. */
@@ -219,7 +219,7 @@ export interface GraphRegistry {
   loads(): number;
   /** The processes that execute graphs; empty if it is this one. */
   hosts(): readonly GraphHost[];
-  /** Also in a host that is being replaced, or that executes this run alone. */
+  /** Where this process executes a run, also in a host that is being replaced or that executes this run alone. */
   placeOf(run_id: string): RunPlace;
   /** Load of the processes that execute runs since the last call; empty if it is this one. Never rejects. */
   hostLoads(): Promise<readonly ProcessLoad[]>;

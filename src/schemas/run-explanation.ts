@@ -31,8 +31,8 @@ export const RunExplanation = z.object({
   attempt: z.int().nullable(),
   max_attempts: z.int(),
   /**
-   * Why there is more than one attempt; `host left`: its graph host was blocked, or replaced; `unreadable`: the claiming server lacks its encryption key; `clock behind`: its
-   * clock is behind the newest checkpoint of the thread.
+   * Why there is more than one attempt; `host left`: its graph host was blocked, or replaced; `unreadable`: the claiming
+   * server lacks its encryption key; `clock behind`: its clock is behind the newest checkpoint of the thread.
    */
   retry_reason: z
     .enum([

@@ -34,7 +34,7 @@ export async function requeue(deps: AttemptContext, attempt: Attempt, release: R
         hasFailed = true;
       },
     };
-  const ofHost = charge && host_ended && watched(hostFailure(deps, attempt));
+  const ofHost = charge && host_ended ? watched(hostFailure(deps, attempt)) : undefined;
   const ofStorage = storage_failed && watched(deps.storageFailure);
   const isRequeued = await retryWhileUnavailable(deps, attempt, (failures) =>
     deps.queue.requeue(attempt.claimed.lease, {
@@ -42,7 +42,7 @@ export async function requeue(deps: AttemptContext, attempt: Attempt, release: R
       delay_ms,
       batch,
       is_clock_behind,
-      ...(host_ended && { failure: ofHost || undefined, failure_of: 'graph host' as const }),
+      ...(host_ended && { failure: ofHost, failure_of: 'graph host' as const }),
       // Storage takes this at once, with what it refused before: the run itself may be too much for it.
       ...(failures === 0 && ofStorage && { failure: ofStorage, failure_of: 'storage' as const }),
     }),

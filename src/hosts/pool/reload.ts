@@ -1,4 +1,4 @@
-import type { Logger } from '../../core/logger.ts';
+import type { LogFields, Logger } from '../../core/logger.ts';
 import { every, unlessAborted } from '../../core/timers.ts';
 import { logLoadError } from '../../graphs/project/configured-graphs.ts';
 import { fromWireError } from '../protocol/errors.ts';
@@ -27,8 +27,8 @@ export async function loadChange(
     logged.add(at);
     logger.warn('the change is still loading', { ...(at !== undefined && { at }) });
   });
-  const refuse = (fields: object) =>
-    logger.error('cannot load the change; the previous code keeps running', { ...fields });
+  const refuse = (fields: LogFields) =>
+    logger.error('cannot load the change; the previous code keeps running', fields);
   try {
     const listing = await unlessAborted(signal, host.ready);
     const lost = lostGraphs(listing, previous);

@@ -3,9 +3,9 @@ import type { DialectName } from '../../sql.ts';
 /**
  * What waits or executes: narrow and hot. No reference to runs, because a rolled-back run is deleted before its worker
  * stops. `failures`: consecutive attempts that ended without progress and not by the server's decision, such as the loss of
- * a worker; `losses`: all workers that this run lost; `host_losses`: all graph hosts whose end it
- * may have caused. `supersteps`: checkpoints of the run at its last loss, so that the
- * next loss detects progress. `batches`: stored batches of the current attempt; the next one names its predecessor.
+ * a worker; `losses`: all workers that this run lost; `host_losses`: all graph hosts whose end it may have caused.
+ * `supersteps`: checkpoints of the run at its last loss, so that the next loss detects progress. `batches`: stored batches
+ * of the current attempt; the next one names its predecessor.
  * `owns_thread`: the run created its thread, and its end deletes it. `owner`: whose turn it uses, null without fairness by
  * owner. `priority`: higher ones are claimed first, among all runs or among those of their owner. `executor_id`: the only
  * one that may execute the run, where several share the queue.
