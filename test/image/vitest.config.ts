@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     reporters: general.test?.reporters ?? 'default',
     include: ['test/image/**/*.check.ts'],
-    testTimeout: 900_000,
-    hookTimeout: 900_000,
+    testTimeout: 1_800_000,
+    hookTimeout: 1_800_000,
   },
 });
