@@ -101,6 +101,57 @@ describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build 
     await page.context().close();
   });
 
+  test('a question is in view beside the input of a graph that has a form, which is folded while it waits', async () => {
+    const { thread_id } = await studio.client.threads.create();
+    await studio.client.runs.wait(thread_id, 'asks', { input: { ask: ['Which?'] } });
+    const { page, problems } = await open(`/chat/asks/${thread_id}`, { width: 320, height: 640 });
+    const question = page.getByRole('region', { name: 'Question from the agent' });
+    const answer = question.getByRole('button').last();
+    await answer.waitFor();
+    const input = page.getByRole('region', { name: 'Input' });
+    const [asked, button, below] = await Promise.all(
+      [question.getByRole('heading'), answer, input].map((each) => each.boundingBox()),
+    );
+    const { y: header = 0, height = 0 } = (await page.locator('main > header').boundingBox()) ?? {};
+    expect(asked?.y).toBeGreaterThan(header + height);
+    expect((button?.y ?? 999) + (button?.height ?? 0)).toBeLessThan(below?.y ?? 0);
+    expect((below?.y ?? 999) + (below?.height ?? 0)).toBeLessThanOrEqual(640);
+    await input.getByRole('button', { name: 'Send a new input instead' }).click();
+    await input.getByRole('button', { name: /^Run/ }).waitFor();
+    expect(problems).toEqual([]);
+    await studio.client.threads.delete(thread_id);
+    await page.context().close();
+  });
+
+  test.each([
+    {
+      screen: 'thread',
+      path: (thread_id: string, _run_id: string) => `/threads/${thread_id}`,
+      role: 'button',
+      name: 'Export',
+    },
+    {
+      screen: 'run',
+      path: (_thread_id: string, run_id: string) => `/runs/${run_id}`,
+      role: 'link',
+      name: 'Compare with …',
+    },
+  ] as const)('what a person seldom does with a $screen is one click away', async ({ path, role, name }) => {
+    const { thread_id } = await studio.client.threads.create();
+    const { run_id } = await studio.client.runs.create(thread_id, 'three-levels', { input: { path: [] } });
+    await studio.client.runs.join(thread_id, run_id);
+    const { page, problems } = await open(path(thread_id, run_id), { width: 320, height: 640 });
+    const header = page.locator('main > header');
+    await header.getByRole('button', { name: 'More' }).waitFor();
+    expect(await header.getByRole(role, { name }).isVisible()).toBe(false);
+    await header.getByRole('button', { name: 'More' }).click();
+    await header.getByRole(role, { name }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect(problems).toEqual([]);
+    await studio.client.threads.delete(thread_id);
+    await page.context().close();
+  });
+
   test('a recent conversation has room for its title, its assistant and its time', async () => {
     const title = 'Which of the five offers for the new roof is the best one';
     const { thread_id } = await studio.client.threads.create({ metadata: { title } });

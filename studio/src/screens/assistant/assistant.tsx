@@ -6,6 +6,7 @@ import { useSession } from '../../api/session.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { shortId } from '../../ui/format.tsx';
+import { MoreActions } from '../../ui/more-actions.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
@@ -98,9 +99,21 @@ function Actions({ assistant }: { assistant: AssistantData }) {
           {duplicate.error.message}
         </span>
       )}
-      <Link to="/runs" search={{ assistant: assistant.assistant_id }} className={buttonClass('quiet')}>
-        Runs
-      </Link>
+      <MoreActions>
+        <Link to="/runs" search={{ assistant: assistant.assistant_id }} className={buttonClass('quiet')}>
+          Runs
+        </Link>
+        {can('admin') && (
+          <>
+            <Button disabled={duplicate.isPending} onClick={copy}>
+              Duplicate
+            </Button>
+            <Button look="danger" onClick={() => setDeleting(true)}>
+              Delete
+            </Button>
+          </>
+        )}
+      </MoreActions>
       <Link
         to="/chat/$assistantId"
         params={{ assistantId: assistant.assistant_id }}
@@ -108,16 +121,6 @@ function Actions({ assistant }: { assistant: AssistantData }) {
       >
         Open chat
       </Link>
-      {can('admin') && (
-        <>
-          <Button disabled={duplicate.isPending} onClick={copy}>
-            Duplicate
-          </Button>
-          <Button look="danger" onClick={() => setDeleting(true)}>
-            Delete
-          </Button>
-        </>
-      )}
       <Dialog title="Delete this assistant?" open={isDeleting} onClose={() => setDeleting(false)}>
         <Delete assistant={assistant} close={() => setDeleting(false)} />
       </Dialog>

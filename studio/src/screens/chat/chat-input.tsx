@@ -1,4 +1,6 @@
-import { Composer } from './composer.tsx';
+import { useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { Composer, Frame } from './composer.tsx';
 import { humanMessage, type Message, propertyNames } from './messages.ts';
 import { StateInput } from './state-input.tsx';
 import { useWritten } from './written.ts';
@@ -20,19 +22,42 @@ interface ChatInputProps {
   readonly onStop: (() => void) | undefined;
   /** Whether a message may stop the active run. */
   readonly mayInterrupt?: boolean;
+  /** Whether a question waits. A form would leave it too little room. */
+  readonly isAsked?: boolean;
 }
 
 /** A message box for graphs that take messages, a form for others, and both if a graph takes more than messages. */
-export function ChatInput({ name, said, schema, onMessage, onInput, ...common }: ChatInputProps) {
+export function ChatInput({
+  name,
+  said,
+  schema,
+  onMessage,
+  onInput,
+  isAsked = false,
+  ...common
+}: ChatInputProps) {
+  const [isUnfolded, setUnfolded] = useState(false);
   const names = propertyNames(schema);
   const takesMessages = names.includes('messages');
   const [isForm, setForm] = useWritten(`${common.place} form`, !takesMessages);
+  if (isForm && isAsked && !isUnfolded) {
+    return (
+      <Frame place={common.place}>
+        <Button look="quiet" className="self-start" onClick={() => setUnfolded(true)}>
+          Send a new input instead
+        </Button>
+      </Frame>
+    );
+  }
   if (isForm) {
     return (
       <StateInput
         {...common}
         schema={schema}
-        onSend={onInput}
+        onSend={(input) => {
+          setUnfolded(false);
+          onInput(input);
+        }}
         onMessage={takesMessages ? () => setForm(false) : undefined}
       />
     );

@@ -2,6 +2,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { assistantName, type ListedAssistant } from '../../api/assistants.ts';
 import { useSession } from '../../api/session.ts';
 import { buttonClass } from '../../ui/button.tsx';
+import { MoreActions } from '../../ui/more-actions.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pill, StatusPill } from '../../ui/pill.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
@@ -14,7 +15,6 @@ import { Conversation } from './conversation.tsx';
 import { BesideConversations } from './conversations.tsx';
 import { DetailToggle } from './detail.tsx';
 import { humanMessage, type Message, propertyNames, textOf } from './messages.ts';
-import { MoreActions } from './more-actions.tsx';
 import { Problems, Questions } from './questions.tsx';
 import { StreamingSwitch, settingsOf, useIsStreamed } from './streaming.tsx';
 import { type Chat, useChat } from './use-chat.ts';
@@ -106,6 +106,7 @@ function Input({ chat, ...props }: InputProps) {
       isDisabled={create.isPending}
       onStop={active && stop}
       mayInterrupt={chat.may_interrupt}
+      isAsked={isAsked(chat)}
       onMessage={(message, onRefused, is_now) =>
         start({ input: { messages: [message] }, messages: [...messages, message], is_now, onRefused })
       }
@@ -116,8 +117,11 @@ function Input({ chat, ...props }: InputProps) {
 
 function State({ chat }: { chat: Chat }) {
   if (chat.is_busy) return <StatusPill status={chat.active?.status ?? 'pending'} />;
-  if ((chat.state.data?.interrupts.length ?? 0) > 0) return <Pill tone="wait">waiting for you</Pill>;
-  return null;
+  return isAsked(chat) ? <Pill tone="wait">waiting for you</Pill> : null;
+}
+
+function isAsked({ is_busy, state }: Chat): boolean {
+  return !is_busy && (state.data?.interrupts.length ?? 0) > 0;
 }
 
 interface LinksProps {

@@ -8,6 +8,7 @@ import { Ago, count, duration, localTimes, shortId } from '../../ui/format.tsx';
 import { ID_LINK } from '../../ui/id-links.tsx';
 import { Json } from '../../ui/json.tsx';
 import { useMoney } from '../../ui/money.ts';
+import { MoreActions } from '../../ui/more-actions.tsx';
 import { Card, Facts, Page } from '../../ui/page.tsx';
 import { Pill, StatusPill } from '../../ui/pill.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
@@ -78,11 +79,13 @@ function RunView({ explanation }: { explanation: Schemas['RunExplanation'] }) {
       }
       actions={
         <>
-          <Link to="/compare" search={{ left: run.run_id }} className={buttonClass('quiet')}>
-            Compare with …
-          </Link>
-          <AsCode run={run} />
-          <Rerun run={run} />
+          <MoreActions>
+            <Link to="/compare" search={{ left: run.run_id }} className={buttonClass('quiet')}>
+              Compare with …
+            </Link>
+            <AsCode run={run} />
+            <Rerun run={run} />
+          </MoreActions>
           <Retry run={run} error={explanation.error} />
           <CancelRun run={run} />
           {isAsking && <Answer run={run} />}

@@ -7,6 +7,7 @@ import { Button, buttonClass } from '../../ui/button.tsx';
 import { DialogForm } from '../../ui/confirm.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, TextInput } from '../../ui/fields.tsx';
+import { MoreActions } from '../../ui/more-actions.tsx';
 import { saveJson } from '../../ui/save-file.ts';
 import { Confirm } from '../threads/selection-bar.tsx';
 import { copyThread } from '../threads/thread-actions.ts';
@@ -41,22 +42,27 @@ export function ThreadActions({ thread, title }: ThreadActionsProps) {
           {error.message}
         </span>
       )}
-      <Button look="quiet" disabled={exporting.isPending} onClick={() => exporting.mutate()}>
-        Export
-      </Button>
-      {can('run') && (
-        <>
-          <Button look="quiet" onClick={() => setAsks('rename')}>
-            Rename
-          </Button>
-          <Button disabled={copying.isPending} onClick={() => copying.mutate(undefined, { onSuccess: open })}>
-            Copy thread
-          </Button>
-          <Button look="danger" disabled={deleting.isPending} onClick={() => setAsks('delete')}>
-            Delete
-          </Button>
-        </>
-      )}
+      <MoreActions>
+        <Button look="quiet" disabled={exporting.isPending} onClick={() => exporting.mutate()}>
+          Export
+        </Button>
+        {can('run') && (
+          <>
+            <Button look="quiet" onClick={() => setAsks('rename')}>
+              Rename
+            </Button>
+            <Button
+              disabled={copying.isPending}
+              onClick={() => copying.mutate(undefined, { onSuccess: open })}
+            >
+              Copy thread
+            </Button>
+            <Button look="danger" disabled={deleting.isPending} onClick={() => setAsks('delete')}>
+              Delete
+            </Button>
+          </>
+        )}
+      </MoreActions>
       <OpenInChat thread={thread} />
       {asks === 'rename' && <Rename thread_id={thread_id} title={title} close={close} />}
       {asks === 'delete' && <Confirm what="delete" threads="1 thread" close={close} go={remove} />}

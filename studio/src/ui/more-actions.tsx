@@ -1,7 +1,7 @@
 import { type ReactNode, useId, useState } from 'react';
-import { Button } from '../../ui/button.tsx';
+import { Button } from './button.tsx';
 
-/** Actions of a chat. On small screens they are behind a button, so that the conversation has the room. */
+/** Actions of a page that are behind a button on small screens, so that the content has the room. */
 export function MoreActions({ children }: { children: ReactNode }) {
   const [isOpen, setOpen] = useState(false);
   const id = useId();
