@@ -2,11 +2,16 @@ import { defineConfig } from 'vitest/config';
 import general from '../../vitest.config.ts';
 
 const limits = { testTimeout: 1_800_000, hookTimeout: 1_800_000 };
+const { env = {}, execArgv = [], expect = {}, globalSetup = [] } = general.test ?? {};
 
-/** `npm run release:check`: what takes long and matters for a release only. The chart needs no package. */
+/**
+ * `npm run release:check`: what takes long and matters for a release only, and what breaks too seldom to be part of
+ * continuous integration. That of Studio belongs to `npm run test:studio`. The chart needs no package.
+ */
 export default defineConfig({
   test: {
     reporters: general.test?.reporters ?? 'default',
+    maxWorkers: 2,
     projects: [
       { test: { name: 'charts', include: ['test/charts/**/*.check.ts'], ...limits } },
       {
@@ -14,6 +19,14 @@ export default defineConfig({
           name: 'release',
           include: ['test/release/**/*.check.ts'],
           globalSetup: ['test/package/setup.ts'],
+          ...limits,
+        },
+      },
+      {
+        test: {
+          name: 'seldom',
+          include: ['test/{cli,config,examples,extensions,graphs}/**/*.check.ts'],
+          ...{ env, execArgv, expect, globalSetup },
           ...limits,
         },
       },
