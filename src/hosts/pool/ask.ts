@@ -1,6 +1,6 @@
 import { HostLost, Unavailable } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
-import { after } from '../../core/timers.ts';
+import { after, every } from '../../core/timers.ts';
 import type { Host } from './host.ts';
 import type { HostPool } from './pool.ts';
 
@@ -14,20 +14,23 @@ export interface AskLimits {
   /** Time for the answer, ms, waiting for a host included. */
   readonly limit_ms: number;
   /**
-   * Only of what may be done twice: silence after which a second host is asked as well, ms. It is also asked if the
-   * first ends. Neither, if the call itself is known to block or to end its host: it would do so to all of them.
+   * It may be done twice: a second host is asked as well if a run blocks the first, or ends it. Not if the call itself may
+   * be what does so: it would do it to the second one too.
    */
-  readonly repeat_after_ms?: number;
+  readonly is_repeatable?: true;
 }
 
 /**
  * Limits of handlers for which a client's request waits. Most verify a token, or ask an identity provider, in less than
- * a second, and clients give up after ten or more. After three it is known whether a host is blocked, and by what.
+ * a second, and clients give up after ten or more.
  */
-export const HANDLER_LIMITS = { limit_ms: 5_000, repeat_after_ms: 3_000 } as const;
+export const HANDLER_LIMITS = { limit_ms: 5_000, is_repeatable: true } as const;
 
 /** Limits of work that takes seconds: an embedding, a bundle. */
-export const WORK_LIMITS = { limit_ms: 60_000, repeat_after_ms: 20_000 } as const;
+export const WORK_LIMITS = { limit_ms: 60_000, is_repeatable: true } as const;
+
+/** Interval at which it is seen whether a host is blocked meanwhile, ms. */
+const CHECK_MS = 500;
 
 /** Error of a request when no process of the project lives long enough to answer. */
 const NO_HOST = 'No graph host could load the project; see the server log.';
@@ -40,13 +43,13 @@ export async function askHost<T>(
   { pool, logger }: Asking,
   what: string,
   call: (host: Host) => Promise<T>,
-  { limit_ms, repeat_after_ms }: AskLimits,
+  { limit_ms, is_repeatable }: AskLimits,
 ): Promise<T> {
   const answer = Promise.withResolvers<T>();
   const ended = new AbortController();
   /** Hosts that have not answered yet. */
   const asked = new Set<Host>();
-  let left = repeat_after_ms === undefined ? 1 : 2;
+  let left = is_repeatable ? 2 : 1;
 
   async function ask(host: Host): Promise<void> {
     asked.add(host);
@@ -72,9 +75,10 @@ export async function askHost<T>(
     if (host) await ask(host);
   }
 
-  using _repeat = after(repeat_after_ms ?? limit_ms, () => {
+  using _repeat = every(CHECK_MS, () => {
+    if (left === 0 || ![...asked].some((host) => host.isBlockedByRun)) return;
     const other = pool.firstBeside([...asked]);
-    if (!other || left === 0 || [...asked].some((host) => host.isBlockedOutsideRuns)) return;
+    if (!other || other.blocked_ms > 0) return;
     left -= 1;
     void ask(other);
   });

@@ -197,10 +197,9 @@ export class Host {
     this.#stopOrders.add(undefined);
   }
 
-  /** As far as is known, code that belongs to no run blocks the event loop. */
-  get isBlockedOutsideRuns(): boolean {
-    const { blocked_ms = 0, place } = this.#status ?? {};
-    return blocked_ms > 0 && place?.at !== undefined && place.run_id === undefined;
+  /** The event loop is blocked, and it is known that a run does so. */
+  get isBlockedByRun(): boolean {
+    return this.blocked_ms > 0 && this.#status?.place?.run_id !== undefined;
   }
 
   /**

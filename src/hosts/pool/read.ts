@@ -21,7 +21,7 @@ export async function readFrom<T>(pool: HostPool, work: Work, read: (host: Host)
     second.resolve(untilLost(other, read(other)));
   };
   using _late = every(LATE_MS, () => {
-    if (isAsked || host.blocked_ms === 0 || host.isBlockedOutsideRuns) return;
+    if (isAsked || !host.isBlockedByRun) return;
     const other = pool.find({ ...work, except: host });
     if (other) askSecond(other);
   });
