@@ -19,7 +19,7 @@ const COUNT_CHANGES = `
 `;
 
 /** The machine may be busy. */
-const PATIENTLY = { timeout: 20_000 };
+const PATIENTLY = { timeout: 120_000 };
 
 describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package chromium)', () => {
   let http: Awaited<ReturnType<typeof openApp>>;

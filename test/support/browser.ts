@@ -13,6 +13,9 @@ const PAGES = resolve(import.meta.dirname, '../browser');
 /** Debian's package `chromium-headless-shell` is installed, or `chromium`. */
 export const hasBrowser = CHROMIUM !== undefined;
 
+/** ms until an element that does not appear fails its test. Playwright's 30 s are short for a busy machine. */
+const PATIENCE_MS = 120_000;
+
 /** Of this process, also for the next test file in it. Playwright kills it when the process exits. */
 let chromiumOfProcess: Promise<Browser> | undefined;
 
@@ -26,6 +29,7 @@ export async function openBrowser(): Promise<Browser> {
   const contexts = new Set<BrowserContext>();
   const newContext: Browser['newContext'] = async (options) => {
     const context = await shared.newContext(options);
+    context.setDefaultTimeout(PATIENCE_MS);
     contexts.add(context);
     context.on('close', () => contexts.delete(context));
     return context;
