@@ -37,8 +37,8 @@ const ALONE = [
   'test/workers/auto-concurrency.test.ts',
 ];
 
-/** The same among slow files: they set variables of their process. */
-const ALONE_SLOW = ['test/examples/{deployments,encryption}.slow.test.ts'];
+/** The same among slow files: it sets variables of its process. */
+const ALONE_SLOW = ['test/examples/encryption.slow.test.ts'];
 
 /** What `npm test` leaves to `npm run test:slow`. */
 const SLOW = 'test/**/*.slow.test.ts';

@@ -32,7 +32,7 @@ export const RUN_BLOCKS: readonly (readonly [
   ['docs/deployment.md', 'installs packages from a mirror of Debian', { dockerfile: 1 }],
   ['docs/deployment.md', 'needs nginx', { nginx: 2 }],
   ['docs/deployment.md', 'examples/cluster-recipes.check.ts', { caddyfile: 1 }],
-  ['docs/deployments.md', 'examples/deployments.slow.test.ts', { sh: 1, yaml: 1 }],
+  ['docs/deployments.md', 'examples/deployments.check.ts', { sh: 1, yaml: 1 }],
   ['docs/deployments.md', 'examples/deployment-repositories.check.ts', { sh: 4 }],
   [
     'docs/deployments.md',

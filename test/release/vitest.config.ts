@@ -25,7 +25,7 @@ export default defineConfig({
       {
         test: {
           name: 'seldom',
-          include: ['test/{cli,config,examples,extensions,graphs}/**/*.check.ts'],
+          include: ['test/{cli,config,core,examples,extensions,graphs,http}/**/*.check.ts'],
           ...{ env, execArgv, expect, globalSetup },
           ...limits,
         },

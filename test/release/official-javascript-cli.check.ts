@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test, vi } from 'vitest';
+import { command } from '../package/command.ts';
+import { emptyFolder } from '../package/pack.ts';
 import { deployStory } from '../support/deploy-story.ts';
-import { command } from './command.ts';
-import { emptyFolder } from './pack.ts';
 
 const CLI = '@langchain/langgraph-cli';
 
