@@ -1,5 +1,5 @@
 import { toJson } from '../../../core/json.ts';
-import { columns, number } from '../../../db/columns.ts';
+import { columns } from '../../../db/columns.ts';
 import type { Db, Transaction } from '../../../db/db.ts';
 import { and, list, sql } from '../../../db/sql.ts';
 import { NOW } from '../../../db/time.ts';
@@ -9,7 +9,7 @@ import type {
   SourceConfig,
   SourceRevisionConfig,
 } from '../schemas/deployments.ts';
-import { insertRevision, isActiveOf, type NewRevision } from './revisions.ts';
+import { insertRevision, type NewRevision } from './revisions.ts';
 import { DEPLOYMENT, type DeploymentRow, lockDeployment, parseDeployment, type RevisionRow } from './rows.ts';
 
 /** Encryption context of the secrets. */
@@ -135,15 +135,6 @@ export function deploymentRepository(db: Db) {
       return (
         (await db.run(sql`delete from deployments where deployment_id = ${deployment_id}`, 'reclaim')) > 0
       );
-    },
-
-    /** Whether a revision of the deployment serves, or its code may still execute. */
-    isActive: (deployment_id: string, revision_id: string): Promise<boolean> =>
-      isActiveOf(db, deployment_id, revision_id),
-
-    async count(): Promise<number> {
-      const row = await db.get(sql`select count(*) as ${number('count')} from deployments`);
-      return row?.count ?? 0;
     },
   };
 }

@@ -1,7 +1,7 @@
 import { toJson } from '../../../core/json.ts';
 import { bind } from '../../../db/bind.ts';
 import { columns, nullable, number } from '../../../db/columns.ts';
-import type { Db, Reader, Transaction } from '../../../db/db.ts';
+import type { Db, Transaction } from '../../../db/db.ts';
 import { and, list, sql } from '../../../db/sql.ts';
 import { NOW } from '../../../db/time.ts';
 import type {
@@ -174,18 +174,6 @@ async function requeueUnfinished(
     update deployment_revisions
     set status = case when exists (${newer}) then 'SKIPPED' else 'QUEUED' end, updated_at = ${NOW}
     where ${isUnfinished}`);
-}
-
-export async function isActiveOf(
-  reader: Reader,
-  deployment_id: string,
-  revision_id: string,
-): Promise<boolean> {
-  const row = await reader.get(sql`
-    select ${columns('deployments', 'deployment_id')} from deployments
-    where deployment_id = ${deployment_id}
-      and (active_revision_id = ${revision_id} or canary_revision_id = ${revision_id})`);
-  return row !== undefined;
 }
 
 /** Part of a transaction that has locked or inserted the deployment's row: revisions are numbered. */
