@@ -13,7 +13,7 @@ import type {
   SourceRevisionConfig,
 } from '../schemas/deployments.ts';
 import { changeStatus, type RevisionChange } from './change-status.ts';
-import { ownership } from './ownership.ts';
+import { type Ownership, ownership } from './ownership.ts';
 import { recordCommit } from './record-commit.ts';
 import { IS_OPEN, lockDeployment, parseRevision, REVISION, type RevisionRow } from './rows.ts';
 import { activate, endCanary, promote } from './serving.ts';
@@ -47,114 +47,130 @@ const AHEAD = number('ahead');
 export function revisionRepository(db: Db) {
   const owner = ownership(db);
   return {
-    /**
-     * Makes this process the owner, and requeues what an earlier process left unfinished; see `recover`.
-     * `token`: a fresh fencing token.
-     */
-    takeOver: (token: string, max_tries: number, failure: RevisionFailure): Promise<void> =>
-      owner.take(token, (tx) => requeueUnfinished(tx, max_tries, failure)),
-
-    /** Queues a revision; older queued ones of the deployment become `SKIPPED`. */
-    insert: (deployment_id: string, revision: NewRevision): Promise<RevisionRow> =>
-      db.transaction('sync', async (tx) => {
-        await lockDeployment(tx, deployment_id);
-        return insertRevision(tx, deployment_id, revision);
-      }),
-
-    async find(deployment_id: string, revision_id: string): Promise<RevisionRow | undefined> {
-      const row = await db.get(sql`
-        select ${REVISION} from deployment_revisions
-        where deployment_id = ${deployment_id} and revision_id = ${revision_id}`);
-      return row && parseRevision(row);
-    },
-
-    /** Id of its deployment; `undefined` if the revision does not exist. */
-    async deploymentOf(revision_id: string): Promise<string | undefined> {
-      const row = await db.get(sql`
-        select ${columns('deployment_revisions', 'deployment_id')} from deployment_revisions
-        where revision_id = ${revision_id}`);
-      return row?.deployment_id;
-    },
-
-    /** How many revisions of all deployments are in progress or ahead in the queue of a `QUEUED` one. */
-    async countAhead({ created_at, revision_id }: RevisionRow): Promise<number> {
-      const row = await db.get(sql`
-        select count(*) as ${AHEAD} from deployment_revisions
-        where ${IS_OPEN} and (status <> 'QUEUED' or (created_at, revision_id) < (${created_at}, ${revision_id}))`);
-      return row?.ahead ?? 0;
-    },
-
-    /** Newest first. */
-    async list(deployment_id: string, { statuses, limit, offset }: RevisionFilter): Promise<RevisionRow[]> {
-      const rows = await db.all(sql`
-        select ${REVISION} from deployment_revisions
-        where ${and([
-          sql`deployment_id = ${deployment_id}`,
-          statuses === undefined ? undefined : sql`status in ${list(statuses)}`,
-        ])}
-        order by number desc limit ${limit} offset ${offset}`);
-      return rows.map(parseRevision);
-    },
-
-    /** Claims the oldest waiting revision, now `AWAITING_BUILD`, or `AWAITING_DEPLOY` if it is already built. */
-    claim: (): Promise<RevisionRow | undefined> =>
-      owner.transaction(async (tx) => {
-        const row = await tx.get(sql`
-          update deployment_revisions
-          set status = case when build_id is null then 'AWAITING_BUILD' else 'AWAITING_DEPLOY' end,
-            tries = tries + 1, updated_at = ${NOW}
-          where revision_id = (
-            select revision_id from deployment_revisions
-            where ${IS_OPEN} and status = 'QUEUED' order by created_at, revision_id limit 1)
-          returning ${REVISION}`);
-        return row && parseRevision(row);
-      }),
-
-    /** Returns false, with nothing changed, if the status has changed or the revision was deleted. */
-    transition: (
-      revision_id: string,
-      from: readonly RevisionStatus[],
-      to: RevisionStatus,
-      change: RevisionChange = {},
-    ): Promise<boolean> => owner.transaction((tx) => changeStatus(tx, revision_id, from, to, change)),
-
-    /** Interrupts all unfinished revisions of a deployment. Returns their ids. */
-    interruptAll: (deployment_id: string): Promise<string[]> =>
-      owner.transaction(async (tx) => {
-        const rows = await tx.all(sql`
-          update deployment_revisions set status = 'INTERRUPTED', updated_at = ${NOW}
-          where deployment_id = ${deployment_id} and ${IS_OPEN}
-          returning ${columns('deployment_revisions', 'revision_id')}`);
-        return rows.map(({ revision_id }) => revision_id);
-      }),
-
-    /** At shutdown: requeues the revision without counting the attempt. */
-    release: (revision_id: string): Promise<void> =>
-      owner.transaction(async (tx) => {
-        await tx.run(sql`
-          update deployment_revisions set status = 'QUEUED', tries = tries - 1, updated_at = ${NOW}
-          where revision_id = ${revision_id} and ${IS_OPEN}`);
-      }),
-
+    ...bind(db, { insert: enqueue, find, deploymentOf, countAhead, list: listRevisions }),
+    ...bind(owner, { takeOver, claim, transition, interruptAll, release, setSteps, recover }),
     ...bind(owner, { activate, promote, endCanary, recordCommit }),
-
-    /** Progress of a build. */
-    setSteps: (revision_id: string, steps: readonly BuildStep[]): Promise<void> =>
-      owner.transaction(async (tx) => {
-        await tx.run(
-          sql`update deployment_revisions set build_steps = ${toJson(steps)} where revision_id = ${revision_id}`,
-        );
-      }),
-
-    /**
-     * Requeues what a storage failure left unfinished, while this process works on nothing. After `max_tries` the
-     * revision fails: it may be the cause.
-     */
-    recover: (max_tries: number, failure: RevisionFailure): Promise<void> =>
-      owner.transaction((tx) => requeueUnfinished(tx, max_tries, failure)),
-
     ...storedBuilds(db, owner),
   };
+}
+
+/**
+ * Makes this process the owner, and requeues what an earlier process left unfinished; see `recover`.
+ * `token`: a fresh fencing token.
+ */
+function takeOver(
+  owner: Ownership,
+  token: string,
+  max_tries: number,
+  failure: RevisionFailure,
+): Promise<void> {
+  return owner.take(token, (tx) => requeueUnfinished(tx, max_tries, failure));
+}
+
+/** Queues a revision; older queued ones of the deployment become `SKIPPED`. */
+function enqueue(db: Db, deployment_id: string, revision: NewRevision): Promise<RevisionRow> {
+  return db.transaction('sync', async (tx) => {
+    await lockDeployment(tx, deployment_id);
+    return insertRevision(tx, deployment_id, revision);
+  });
+}
+
+async function find(db: Db, deployment_id: string, revision_id: string): Promise<RevisionRow | undefined> {
+  const row = await db.get(sql`
+    select ${REVISION} from deployment_revisions
+    where deployment_id = ${deployment_id} and revision_id = ${revision_id}`);
+  return row && parseRevision(row);
+}
+
+/** Id of its deployment; `undefined` if the revision does not exist. */
+async function deploymentOf(db: Db, revision_id: string): Promise<string | undefined> {
+  const row = await db.get(sql`
+    select ${columns('deployment_revisions', 'deployment_id')} from deployment_revisions
+    where revision_id = ${revision_id}`);
+  return row?.deployment_id;
+}
+
+/** How many revisions of all deployments are in progress or ahead in the queue of a `QUEUED` one. */
+async function countAhead(db: Db, { created_at, revision_id }: RevisionRow): Promise<number> {
+  const row = await db.get(sql`
+    select count(*) as ${AHEAD} from deployment_revisions
+    where ${IS_OPEN} and (status <> 'QUEUED' or (created_at, revision_id) < (${created_at}, ${revision_id}))`);
+  return row?.ahead ?? 0;
+}
+
+/** Newest first. */
+async function listRevisions(db: Db, deployment_id: string, filter: RevisionFilter): Promise<RevisionRow[]> {
+  const { statuses, limit, offset } = filter;
+  const rows = await db.all(sql`
+    select ${REVISION} from deployment_revisions
+    where ${and([
+      sql`deployment_id = ${deployment_id}`,
+      statuses === undefined ? undefined : sql`status in ${list(statuses)}`,
+    ])}
+    order by number desc limit ${limit} offset ${offset}`);
+  return rows.map(parseRevision);
+}
+
+/** Claims the oldest waiting revision, now `AWAITING_BUILD`, or `AWAITING_DEPLOY` if it is already built. */
+function claim(owner: Ownership): Promise<RevisionRow | undefined> {
+  return owner.transaction(async (tx) => {
+    const row = await tx.get(sql`
+      update deployment_revisions
+      set status = case when build_id is null then 'AWAITING_BUILD' else 'AWAITING_DEPLOY' end,
+        tries = tries + 1, updated_at = ${NOW}
+      where revision_id = (
+        select revision_id from deployment_revisions
+        where ${IS_OPEN} and status = 'QUEUED' order by created_at, revision_id limit 1)
+      returning ${REVISION}`);
+    return row && parseRevision(row);
+  });
+}
+
+/** Returns false, with nothing changed, if the status has changed or the revision was deleted. */
+function transition(
+  owner: Ownership,
+  revision_id: string,
+  from: readonly RevisionStatus[],
+  to: RevisionStatus,
+  change: RevisionChange = {},
+): Promise<boolean> {
+  return owner.transaction((tx) => changeStatus(tx, revision_id, from, to, change));
+}
+
+/** Interrupts all unfinished revisions of a deployment. Returns their ids. */
+function interruptAll(owner: Ownership, deployment_id: string): Promise<string[]> {
+  return owner.transaction(async (tx) => {
+    const rows = await tx.all(sql`
+      update deployment_revisions set status = 'INTERRUPTED', updated_at = ${NOW}
+      where deployment_id = ${deployment_id} and ${IS_OPEN}
+      returning ${columns('deployment_revisions', 'revision_id')}`);
+    return rows.map(({ revision_id }) => revision_id);
+  });
+}
+
+/** At shutdown: requeues the revision without counting the attempt. */
+function release(owner: Ownership, revision_id: string): Promise<void> {
+  return owner.transaction(async (tx) => {
+    await tx.run(sql`
+      update deployment_revisions set status = 'QUEUED', tries = tries - 1, updated_at = ${NOW}
+      where revision_id = ${revision_id} and ${IS_OPEN}`);
+  });
+}
+
+/** Progress of a build. */
+function setSteps(owner: Ownership, revision_id: string, steps: readonly BuildStep[]): Promise<void> {
+  return owner.transaction(async (tx) => {
+    await tx.run(sql`
+      update deployment_revisions set build_steps = ${toJson(steps)} where revision_id = ${revision_id}`);
+  });
+}
+
+/**
+ * Requeues what a storage failure left unfinished, while this process works on nothing. After `max_tries` the
+ * revision fails: it may be the cause.
+ */
+function recover(owner: Ownership, max_tries: number, failure: RevisionFailure): Promise<void> {
+  return owner.transaction((tx) => requeueUnfinished(tx, max_tries, failure));
 }
 
 async function requeueUnfinished(
