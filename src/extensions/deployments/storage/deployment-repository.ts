@@ -1,4 +1,5 @@
 import { toJson } from '../../../core/json.ts';
+import { bind } from '../../../db/bind.ts';
 import { columns } from '../../../db/columns.ts';
 import type { Db, Transaction } from '../../../db/db.ts';
 import { and, list, sql } from '../../../db/sql.ts';
@@ -45,98 +46,102 @@ export type DeploymentRepository = ReturnType<typeof deploymentRepository>;
 
 export function deploymentRepository(db: Db) {
   return {
-    /** Returns false if the name is taken. */
-    insert: (
-      { deployment_id, name, source, source_config, source_revision_config }: NewDeployment,
-      secrets: readonly DeploymentSecret[],
-      revision: NewRevision | undefined,
-    ): Promise<boolean> =>
-      db.transaction('sync', async (tx) => {
-        const inserted = await tx.run(sql`
-          insert into deployments
-            (deployment_id, name, source, source_config, source_revision_config, created_at, updated_at)
-          values (${deployment_id}, ${name}, ${source}, ${toJson(source_config)},
-            ${toJson(source_revision_config)}, ${NOW}, ${NOW})
-          on conflict (name) do nothing`);
-        if (inserted === 0) return false;
-        await insertSecrets(tx, deployment_id, secrets);
-        if (revision) await insertRevision(tx, deployment_id, revision);
-        return true;
-      }),
-
-    /** Returns the queued revision, if any; false if the deployment does not exist. */
-    update: (deployment_id: string, change: DeploymentChange): Promise<RevisionRow | undefined | false> =>
-      db.transaction('sync', async (tx) => {
-        // Lock the row: of two concurrent changes, the second would otherwise undo the first.
-        const row = await lockDeployment(tx, deployment_id);
-        if (!row) return false;
-        const { source, source_config, source_revision_config } = { ...row, ...given(change) };
-        await tx.run(sql`
-          update deployments set source = ${source}, source_config = ${toJson(source_config)},
-            source_revision_config = ${toJson(source_revision_config)}, updated_at = ${NOW}
-          where deployment_id = ${deployment_id}`);
-        if (change.secrets) {
-          await tx.run(sql`delete from deployment_secrets where deployment_id = ${deployment_id}`);
-          await insertSecrets(tx, deployment_id, change.secrets);
-        }
-        return change.revision && insertRevision(tx, deployment_id, change.revision);
-      }),
-
-    async find(deployment_id: string): Promise<DeploymentRow | undefined> {
-      const row = await db.get(
-        sql`select ${DEPLOYMENT} from deployments where deployment_id = ${deployment_id}`,
-      );
-      return row && parseDeployment(row);
-    },
-
-    async findByName(name: string): Promise<DeploymentRow | undefined> {
-      const row = await db.get(sql`select ${DEPLOYMENT} from deployments where name = ${name}`);
-      return row && parseDeployment(row);
-    },
-
-    /** Newest first. */
-    async search({ limit, offset, ...filter }: DeploymentFilter): Promise<DeploymentRow[]> {
-      const rows = await db.all(sql`
-        select ${DEPLOYMENT} from deployments where ${conditions(filter)}
-        order by created_at desc, deployment_id desc limit ${limit} offset ${offset}`);
-      return rows.map(parseDeployment);
-    },
-
-    async listAll(): Promise<DeploymentRow[]> {
-      const rows = await db.all(sql`select ${DEPLOYMENT} from deployments order by created_at`);
-      return rows.map(parseDeployment);
-    },
-
-    /** Deployments with a serving revision. */
-    async listActive(): Promise<DeploymentRow[]> {
-      const rows = await db.all(
-        sql`select ${DEPLOYMENT} from deployments where active_revision_id is not null order by created_at`,
-      );
-      return rows.map(parseDeployment);
-    },
-
-    /** Deployments built from a repository. */
-    async listFromRepositories(): Promise<DeploymentRow[]> {
-      const rows = await db.all(
-        sql`select ${DEPLOYMENT} from deployments where source = 'github' order by created_at`,
-      );
-      return rows.map(parseDeployment);
-    },
-
-    async secrets(deployment_id: string): Promise<DeploymentSecret[]> {
-      const rows = await db.all(sql`
-        select ${columns('deployment_secrets', 'name, value')} from deployment_secrets
-        where deployment_id = ${deployment_id} order by name`);
-      return rows.map(({ name, value }) => ({ name, value: db.cipher.decryptText(SECRET_COLUMN, value) }));
-    },
-
-    /** Returns false if the deployment does not exist. */
-    async delete(deployment_id: string): Promise<boolean> {
-      return (
-        (await db.run(sql`delete from deployments where deployment_id = ${deployment_id}`, 'reclaim')) > 0
-      );
-    },
+    ...bind(db, { insert, update, delete: deleteDeployment, find, findByName, secrets: secretsOf }),
+    ...bind(db, { search, listAll, listActive, listFromRepositories }),
   };
+}
+
+/** Returns false if the name is taken. */
+function insert(
+  db: Db,
+  { deployment_id, name, source, source_config, source_revision_config }: NewDeployment,
+  secrets: readonly DeploymentSecret[],
+  revision: NewRevision | undefined,
+): Promise<boolean> {
+  return db.transaction('sync', async (tx) => {
+    const inserted = await tx.run(sql`
+      insert into deployments
+        (deployment_id, name, source, source_config, source_revision_config, created_at, updated_at)
+      values (${deployment_id}, ${name}, ${source}, ${toJson(source_config)},
+        ${toJson(source_revision_config)}, ${NOW}, ${NOW})
+      on conflict (name) do nothing`);
+    if (inserted === 0) return false;
+    await insertSecrets(tx, deployment_id, secrets);
+    if (revision) await insertRevision(tx, deployment_id, revision);
+    return true;
+  });
+}
+
+/** Returns the queued revision, if any; false if the deployment does not exist. */
+function update(
+  db: Db,
+  deployment_id: string,
+  change: DeploymentChange,
+): Promise<RevisionRow | undefined | false> {
+  return db.transaction('sync', async (tx) => {
+    // Lock the row: of two concurrent changes, the second would otherwise undo the first.
+    const row = await lockDeployment(tx, deployment_id);
+    if (!row) return false;
+    const { source, source_config, source_revision_config } = { ...row, ...given(change) };
+    await tx.run(sql`
+      update deployments set source = ${source}, source_config = ${toJson(source_config)},
+        source_revision_config = ${toJson(source_revision_config)}, updated_at = ${NOW}
+      where deployment_id = ${deployment_id}`);
+    if (change.secrets) {
+      await tx.run(sql`delete from deployment_secrets where deployment_id = ${deployment_id}`);
+      await insertSecrets(tx, deployment_id, change.secrets);
+    }
+    return change.revision && insertRevision(tx, deployment_id, change.revision);
+  });
+}
+
+async function find(db: Db, deployment_id: string): Promise<DeploymentRow | undefined> {
+  const row = await db.get(sql`select ${DEPLOYMENT} from deployments where deployment_id = ${deployment_id}`);
+  return row && parseDeployment(row);
+}
+
+async function findByName(db: Db, name: string): Promise<DeploymentRow | undefined> {
+  const row = await db.get(sql`select ${DEPLOYMENT} from deployments where name = ${name}`);
+  return row && parseDeployment(row);
+}
+
+/** Newest first. */
+async function search(db: Db, { limit, offset, ...filter }: DeploymentFilter): Promise<DeploymentRow[]> {
+  const rows = await db.all(sql`
+    select ${DEPLOYMENT} from deployments where ${conditions(filter)}
+    order by created_at desc, deployment_id desc limit ${limit} offset ${offset}`);
+  return rows.map(parseDeployment);
+}
+
+async function listAll(db: Db): Promise<DeploymentRow[]> {
+  const rows = await db.all(sql`select ${DEPLOYMENT} from deployments order by created_at`);
+  return rows.map(parseDeployment);
+}
+
+/** Deployments with a serving revision. */
+async function listActive(db: Db): Promise<DeploymentRow[]> {
+  const rows = await db.all(sql`
+    select ${DEPLOYMENT} from deployments where active_revision_id is not null order by created_at`);
+  return rows.map(parseDeployment);
+}
+
+/** Deployments built from a repository. */
+async function listFromRepositories(db: Db): Promise<DeploymentRow[]> {
+  const rows = await db.all(sql`
+    select ${DEPLOYMENT} from deployments where source = 'github' order by created_at`);
+  return rows.map(parseDeployment);
+}
+
+async function secretsOf(db: Db, deployment_id: string): Promise<DeploymentSecret[]> {
+  const rows = await db.all(sql`
+    select ${columns('deployment_secrets', 'name, value')} from deployment_secrets
+    where deployment_id = ${deployment_id} order by name`);
+  return rows.map(({ name, value }) => ({ name, value: db.cipher.decryptText(SECRET_COLUMN, value) }));
+}
+
+/** Returns false if the deployment does not exist. */
+async function deleteDeployment(db: Db, deployment_id: string): Promise<boolean> {
+  return (await db.run(sql`delete from deployments where deployment_id = ${deployment_id}`, 'reclaim')) > 0;
 }
 
 function given(change: DeploymentChange): Partial<DeploymentRow> {
