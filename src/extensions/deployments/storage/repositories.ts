@@ -1,3 +1,4 @@
+import { bind } from '../../../db/bind.ts';
 import type { Db } from '../../../db/db.ts';
 import { type Sql, sql } from '../../../db/sql.ts';
 import { NOW } from '../../../db/time.ts';
@@ -34,86 +35,85 @@ export type RepositoryAccessRepository = ReturnType<typeof repositoryAccessRepos
  * How the server reaches the repository of a deployment. Changes return `undefined` if the deployment does not exist.
  */
 export function repositoryAccessRepository(db: Db) {
-  const { cipher } = db;
-
-  const change = (deployment_id: string, assignments: Sql): Promise<RepositoryAccess | undefined> =>
-    db.transaction('sync', async (tx) => {
-      if (!(await lockDeployment(tx, deployment_id))) return undefined;
-      await tx.run(sql`
-        insert into deployment_repositories (deployment_id) values (${deployment_id})
-        on conflict (deployment_id) do nothing`);
-      const row = await tx.get(sql`
-        update deployment_repositories set ${assignments} where deployment_id = ${deployment_id}
-        returning ${REPOSITORY}`);
-      return row && withoutSecrets(parseRepository(row));
-    });
-
   return {
-    async find(deployment_id: string): Promise<RepositoryAccess | undefined> {
-      const row = await rowOf(db, deployment_id);
-      return row && withoutSecrets(row);
-    },
-
-    async hookSecret(deployment_id: string): Promise<string | undefined> {
-      const secret = (await rowOf(db, deployment_id))?.hook_secret;
-      return secret == null ? undefined : cipher.decryptText(HOOK_SECRET, secret);
-    },
-
-    async credentials(deployment_id: string): Promise<StoredCredentials> {
-      const row = await rowOf(db, deployment_id);
-      if (!row) return {};
-      const { deploy_key, token, token_username: username, token_host: host, known_hosts } = row;
-      return {
-        ...(deploy_key !== null && { deploy_key: cipher.decryptText(DEPLOY_KEY, deploy_key) }),
-        ...(token !== null &&
-          host !== null && { token: { token: cipher.decryptText(TOKEN, token), username, host } }),
-        ...(known_hosts !== null && { known_hosts }),
-      };
-    },
-
-    setHookSecret: (deployment_id: string, secret: string) =>
-      change(
-        deployment_id,
-        sql`hook_secret = ${cipher.encryptText(HOOK_SECRET, secret)}, hook_secret_at = ${NOW}`,
-      ),
-
-    setDeployKey: (
-      deployment_id: string,
-      { private_key, public_key }: { private_key: string; public_key: string },
-    ) =>
-      change(
-        deployment_id,
-        sql`deploy_key = ${cipher.encryptText(DEPLOY_KEY, private_key)}, public_key = ${public_key}, deploy_key_at = ${NOW}`,
-      ),
-
-    deleteDeployKey: (deployment_id: string) =>
-      change(deployment_id, sql`deploy_key = null, public_key = null, deploy_key_at = null`),
-
-    setToken: (deployment_id: string, { token, username, host }: StoredToken) =>
-      change(
-        deployment_id,
-        sql`token = ${cipher.encryptText(TOKEN, token)}, token_username = ${username}, token_host = ${host}, token_at = ${NOW}`,
-      ),
-
-    deleteToken: (deployment_id: string) =>
-      change(deployment_id, sql`token = null, token_username = null, token_host = null, token_at = null`),
-
-    /**
-     * Compare-and-set of the pinned host keys: no change if they are no longer `before`, because another connection was
-     * first.
-     */
-    async pinHosts(deployment_id: string, before: string | undefined, known_hosts: string): Promise<void> {
-      if (known_hosts === before) return;
-      const isSame = before === undefined ? sql`known_hosts is null` : sql`known_hosts = ${before}`;
-      await change(
-        deployment_id,
-        sql`known_hosts = case when ${isSame} then ${known_hosts} else known_hosts end`,
-      );
-    },
-
-    /** Unpins the host keys: the next connection accepts whichever key the host presents. */
-    unpinHosts: (deployment_id: string) => change(deployment_id, sql`known_hosts = null`),
+    ...bind(db, { find, hookSecret, setHookSecret, credentials, pinHosts, unpinHosts }),
+    ...bind(db, { setDeployKey, deleteDeployKey, setToken, deleteToken }),
   };
+}
+
+async function find(db: Db, deployment_id: string): Promise<RepositoryAccess | undefined> {
+  const row = await rowOf(db, deployment_id);
+  return row && withoutSecrets(row);
+}
+
+async function hookSecret(db: Db, deployment_id: string): Promise<string | undefined> {
+  const secret = (await rowOf(db, deployment_id))?.hook_secret;
+  return secret == null ? undefined : db.cipher.decryptText(HOOK_SECRET, secret);
+}
+
+async function credentials(db: Db, deployment_id: string): Promise<StoredCredentials> {
+  const row = await rowOf(db, deployment_id);
+  if (!row) return {};
+  const { cipher } = db;
+  const { deploy_key, token, token_username: username, token_host: host, known_hosts } = row;
+  return {
+    ...(deploy_key !== null && { deploy_key: cipher.decryptText(DEPLOY_KEY, deploy_key) }),
+    ...(token !== null &&
+      host !== null && { token: { token: cipher.decryptText(TOKEN, token), username, host } }),
+    ...(known_hosts !== null && { known_hosts }),
+  };
+}
+
+function setHookSecret(db: Db, deployment_id: string, secret: string) {
+  const encrypted = db.cipher.encryptText(HOOK_SECRET, secret);
+  return change(db, deployment_id, sql`hook_secret = ${encrypted}, hook_secret_at = ${NOW}`);
+}
+
+function setDeployKey(db: Db, deployment_id: string, keys: { private_key: string; public_key: string }) {
+  const encrypted = db.cipher.encryptText(DEPLOY_KEY, keys.private_key);
+  const set = sql`deploy_key = ${encrypted}, public_key = ${keys.public_key}, deploy_key_at = ${NOW}`;
+  return change(db, deployment_id, set);
+}
+
+function deleteDeployKey(db: Db, deployment_id: string) {
+  return change(db, deployment_id, sql`deploy_key = null, public_key = null, deploy_key_at = null`);
+}
+
+function setToken(db: Db, deployment_id: string, { token, username, host }: StoredToken) {
+  const encrypted = db.cipher.encryptText(TOKEN, token);
+  const set = sql`token = ${encrypted}, token_username = ${username}, token_host = ${host}, token_at = ${NOW}`;
+  return change(db, deployment_id, set);
+}
+
+function deleteToken(db: Db, deployment_id: string) {
+  const set = sql`token = null, token_username = null, token_host = null, token_at = null`;
+  return change(db, deployment_id, set);
+}
+
+/** Compare-and-set of the pinned host keys: no change if they are no longer `before`: another connection was first. */
+async function pinHosts(db: Db, deployment_id: string, before: string | undefined, known_hosts: string) {
+  if (known_hosts === before) return;
+  const isSame = before === undefined ? sql`known_hosts is null` : sql`known_hosts = ${before}`;
+  const set = sql`known_hosts = case when ${isSame} then ${known_hosts} else known_hosts end`;
+  await change(db, deployment_id, set);
+}
+
+/** Unpins the host keys: the next connection accepts whichever key the host presents. */
+function unpinHosts(db: Db, deployment_id: string) {
+  return change(db, deployment_id, sql`known_hosts = null`);
+}
+
+function change(db: Db, deployment_id: string, assignments: Sql): Promise<RepositoryAccess | undefined> {
+  return db.transaction('sync', async (tx) => {
+    if (!(await lockDeployment(tx, deployment_id))) return undefined;
+    await tx.run(sql`
+      insert into deployment_repositories (deployment_id) values (${deployment_id})
+      on conflict (deployment_id) do nothing`);
+    const row = await tx.get(sql`
+      update deployment_repositories set ${assignments} where deployment_id = ${deployment_id}
+      returning ${REPOSITORY}`);
+    return row && withoutSecrets(parseRepository(row));
+  });
 }
 
 async function rowOf(db: Db, deployment_id: string): Promise<RepositoryRow | undefined> {
