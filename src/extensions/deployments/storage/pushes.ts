@@ -1,10 +1,11 @@
 import { toJson } from '../../../core/json.ts';
+import { bind } from '../../../db/bind.ts';
 import { columns, number } from '../../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../../db/db.ts';
 import { sql } from '../../../db/sql.ts';
 import { NOW } from '../../../db/time.ts';
 import type { RevisionFailure } from '../schemas/deployments.ts';
-import type { HookKind } from '../schemas/hooks.ts';
+import type { DeploymentHookQuery, HookKind } from '../schemas/hooks.ts';
 import { insertRevision, type NewRevision } from './revisions.ts';
 import {
   type DeploymentRow,
@@ -69,82 +70,82 @@ export type PushRepository = ReturnType<typeof pushRepository>;
  * Pushes reported by hooks or found by polling. `decide` may be called more than once and must have no side effects.
  */
 export function pushRepository(db: Db) {
-  return {
-    /**
-     * Stores a hook with the decision of `decide`, in one transaction with the revision. A repeated delivery returns
-     * the stored one: `is_new` is false. Returns `undefined` if the deployment does not exist.
-     */
-    receive: (
-      deployment_id: string,
-      hook: NewHook,
-      decide: (state: PushState) => PushDecision,
-    ): Promise<{ hook: HookRow; is_new: boolean } | undefined> =>
-      db.transaction('sync', async (tx) => {
-        const deployment = await lockDeployment(tx, deployment_id);
-        if (!deployment) return undefined;
-        const before = await findDelivery(tx, deployment_id, hook);
-        if (before) return { hook: before, is_new: false };
-        const decision = decide({ deployment, newest: await newestRevision(tx, deployment_id) });
-        if (decision.outcome === 'queued') await insertRevision(tx, deployment_id, decision.revision);
-        const stored = await insertHook(tx, deployment_id, hook, decision);
-        await deleteOldHooks(tx, deployment_id);
-        return { hook: stored, is_new: true };
-      }),
+  return bind(db, { receive, poll, pollFailed, listHooks });
+}
 
-    /**
-     * Stores a poll result, and queues the revision that `decide` returns. Returns the id of the revision, if any. The
-     * commit is stored once it has a revision.
-     */
-    poll: (
-      deployment_id: string,
-      sha: string,
-      decide: (state: PollState) => NewRevision | undefined,
-    ): Promise<string | undefined> =>
-      db.transaction('sync', async (tx) => {
-        const deployment = await lockDeployment(tx, deployment_id);
-        if (!deployment) return undefined;
-        const state = await revisionsOf(tx, deployment_id, sha);
-        const before = await tx.get(sql`
-          select ${columns('deployment_repositories', 'polled_sha')} from deployment_repositories
-          where deployment_id = ${deployment_id}`);
-        const revision = decide({ deployment, ...state, was_found: before?.polled_sha === sha });
-        if (revision) await insertRevision(tx, deployment_id, revision);
-        const decided_sha = revision || state.has_revision ? sha : (before?.polled_sha ?? null);
-        await tx.run(sql`
-          insert into deployment_repositories (deployment_id, polled_at, polled_sha)
-          values (${deployment_id}, ${NOW}, ${decided_sha})
-          on conflict (deployment_id) do update
-          set polled_at = ${NOW}, polled_sha = excluded.polled_sha, poll_failure = null`);
-        return revision?.revision_id;
-      }),
+/**
+ * Stores a hook with the decision of `decide`, in one transaction with the revision. A repeated delivery returns
+ * the stored one: `is_new` is false. Returns `undefined` if the deployment does not exist.
+ */
+function receive(
+  db: Db,
+  deployment_id: string,
+  hook: NewHook,
+  decide: (state: PushState) => PushDecision,
+): Promise<{ hook: HookRow; is_new: boolean } | undefined> {
+  return db.transaction('sync', async (tx) => {
+    const deployment = await lockDeployment(tx, deployment_id);
+    if (!deployment) return undefined;
+    const before = await findDelivery(tx, deployment_id, hook);
+    if (before) return { hook: before, is_new: false };
+    const decision = decide({ deployment, newest: await newestRevision(tx, deployment_id) });
+    if (decision.outcome === 'queued') await insertRevision(tx, deployment_id, decision.revision);
+    const stored = await insertHook(tx, deployment_id, hook, decision);
+    await deleteOldHooks(tx, deployment_id);
+    return { hook: stored, is_new: true };
+  });
+}
 
-    /**
-     * Stores why polling failed. Returns false if the previous poll failed the same way, or if the deployment does not
-     * exist.
-     */
-    pollFailed: (deployment_id: string, failure: RevisionFailure): Promise<boolean> =>
-      db.transaction('sync', async (tx) => {
-        if (!(await lockDeployment(tx, deployment_id))) return false;
-        const before = await tx.get(sql`
-          select ${columns('deployment_repositories', 'poll_failure')} from deployment_repositories
-          where deployment_id = ${deployment_id} and poll_failure ->> 'code' = ${failure.code}`);
-        await tx.run(sql`
-          insert into deployment_repositories (deployment_id, polled_at, poll_failure)
-          values (${deployment_id}, ${NOW}, ${toJson(failure)})
-          on conflict (deployment_id) do update
-          set polled_at = ${NOW}, poll_failure = excluded.poll_failure`);
-        return before === undefined;
-      }),
+/**
+ * Stores a poll result, and queues the revision that `decide` returns. Returns the id of the revision, if any. The
+ * commit is stored once it has a revision.
+ */
+function poll(
+  db: Db,
+  deployment_id: string,
+  sha: string,
+  decide: (state: PollState) => NewRevision | undefined,
+): Promise<string | undefined> {
+  return db.transaction('sync', async (tx) => {
+    const deployment = await lockDeployment(tx, deployment_id);
+    if (!deployment) return undefined;
+    const state = await revisionsOf(tx, deployment_id, sha);
+    const before = await tx.get(sql`
+      select ${columns('deployment_repositories', 'polled_sha')} from deployment_repositories
+      where deployment_id = ${deployment_id}`);
+    const revision = decide({ deployment, ...state, was_found: before?.polled_sha === sha });
+    if (revision) await insertRevision(tx, deployment_id, revision);
+    const decided_sha = revision || state.has_revision ? sha : (before?.polled_sha ?? null);
+    await tx.run(sql`
+      insert into deployment_repositories (deployment_id, polled_at, polled_sha)
+      values (${deployment_id}, ${NOW}, ${decided_sha})
+      on conflict (deployment_id) do update
+      set polled_at = ${NOW}, polled_sha = excluded.polled_sha, poll_failure = null`);
+    return revision?.revision_id;
+  });
+}
 
-    /** Newest first. */
-    listHooks: (
-      deployment_id: string,
-      { limit, offset }: { limit: number; offset: number },
-    ): Promise<HookRow[]> =>
-      db.all(sql`
-        select ${HOOK} from deployment_hooks where deployment_id = ${deployment_id}
-        order by received_at desc, hook_id desc limit ${limit} offset ${offset}`),
-  };
+/** Stores why polling failed. Returns false if the previous poll failed the same way, or the deployment does not exist. */
+function pollFailed(db: Db, deployment_id: string, failure: RevisionFailure): Promise<boolean> {
+  return db.transaction('sync', async (tx) => {
+    if (!(await lockDeployment(tx, deployment_id))) return false;
+    const before = await tx.get(sql`
+      select ${columns('deployment_repositories', 'poll_failure')} from deployment_repositories
+      where deployment_id = ${deployment_id} and poll_failure ->> 'code' = ${failure.code}`);
+    await tx.run(sql`
+      insert into deployment_repositories (deployment_id, polled_at, poll_failure)
+      values (${deployment_id}, ${NOW}, ${toJson(failure)})
+      on conflict (deployment_id) do update
+      set polled_at = ${NOW}, poll_failure = excluded.poll_failure`);
+    return before === undefined;
+  });
+}
+
+/** Newest first. */
+function listHooks(db: Db, deployment_id: string, query: DeploymentHookQuery): Promise<HookRow[]> {
+  return db.all(sql`
+    select ${HOOK} from deployment_hooks where deployment_id = ${deployment_id}
+    order by received_at desc, hook_id desc limit ${query.limit} offset ${query.offset}`);
 }
 
 async function newestRevision(reader: Reader, deployment_id: string): Promise<RevisionRow | undefined> {
