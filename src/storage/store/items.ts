@@ -1,3 +1,4 @@
+import { bind } from '../../db/bind.ts';
 import { columns, notNull, text } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
@@ -10,7 +11,7 @@ import { decryptRule, decryptValue, type IndexRule } from './encryption.ts';
 import { findByWords } from './full-text.ts';
 import { applyComparisons, applyConditions } from './item-slices.ts';
 import { listItems } from './list-items.ts';
-import { listNamespaces, type NamespaceQuery } from './namespaces.ts';
+import { listNamespaces } from './namespaces.ts';
 import { type Found, isItem, isVisible, LIVE, prefixOf, type StoreScope } from './scope.ts';
 import { parseWordQuery } from './tokenizer.ts';
 import {
@@ -29,112 +30,122 @@ export type StoreSearchQuery = string | VectorQuery | undefined;
 
 export type StoreItemRepository = ReturnType<typeof storeItemRepository>;
 
+/** A database and the format of its vectors: bytes, unless `prepareVectors` finds another. */
+interface ItemStore {
+  readonly db: Db;
+  form: VectorFormat;
+}
+
 /** The long-term store. Expired items are hidden even before the sweep. */
 export function storeItemRepository(db: Db) {
-  let form = BYTES;
+  const store: ItemStore = { db, form: BYTES };
   return {
-    /** `refresh` restarts the TTL. */
-    async get(
-      { namespace, key }: Pick<StoreItem, 'namespace' | 'key'>,
-      refresh: boolean,
-      visibility?: Visibility,
-    ): Promise<StoreItem | undefined> {
-      const row = await db.get(sql`${SELECT}
-        where ${and([sql`prefix = ${prefixOf(namespace)} and key = ${key}`, LIVE, isVisible(db.cipher, visibility)])}`);
-      if (row && refresh) await refreshTimes(db, [row]);
-      return row && itemOf(db.cipher, row);
-    },
-
-    /** When a live item expires; `undefined` if it never does. */
-    async expiry({ namespace, key }: Pick<StoreItem, 'namespace' | 'key'>): Promise<StoreExpiry | undefined> {
-      return db.get(sql`select ${EXPIRY} from store_items
-        where prefix = ${prefixOf(namespace)} and key = ${key} and ttl_minutes is not null and ${LIVE}`);
-    },
-
-    /** What is indexed of a live item; `null` is the default. */
-    async indexRule({ namespace, key }: Pick<StoreItem, 'namespace' | 'key'>): Promise<IndexRule> {
-      const row = await db.get(sql`select ${columns('store_items', 'index_rule')} from store_items
-        where prefix = ${prefixOf(namespace)} and key = ${key} and ${LIVE}`);
-      return row ? decryptRule(db.cipher, row.index_rule) : null;
-    },
-
-    /** Best match first; without a query, last changed first. Reads only the items of the page. */
-    async search(
-      scope: StoreScope,
-      query: StoreSearchQuery,
-      refresh: boolean,
-      bounds: ReadBounds = {},
-    ): Promise<StoreMatch[]> {
-      return read(db, await find(db, form, await applyComparisons(db, scope), query), refresh, bounds);
-    },
-
-    /** Applies all writes in order, in one transaction. Returns `false` and rolls back if a hidden item exists. */
-    async apply(writes: readonly StoreWrite[], visibility?: Visibility): Promise<boolean> {
-      // Serialize now: the caller may modify its objects before the transaction begins.
-      const steps = writes.map(({ value, ...write }) =>
-        value === null
-          ? removal(db.cipher, write, visibility)
-          : writeItem(db.cipher, { ...write, value }, form, visibility),
-      );
-      const isRemoval = writes.every(({ value }) => value === null);
-      return db
-        .transaction(isRemoval ? 'reclaim' : 'sync', (tx) => allOf(tx, steps))
-        .catch((error: unknown) => {
-          if (error === HIDDEN_ITEM) return false;
-          throw error;
-        });
-    },
-
-    namespaces: (query: NamespaceQuery, visibility?: Visibility): Promise<string[][]> =>
-      listNamespaces(db, query, visibility),
-
-    /** Which of these items exist, are below the prefix and visible. */
-    visible: (items: readonly StoreAddress[], scope: Pick<StoreScope, 'namespace_prefix' | 'visibility'>) =>
-      visibleItems(db, items, scope),
-
-    /** Deletes up to `limit` expired items; returns how many. */
-    expire(limit: number): Promise<number> {
-      return db.run(
-        sql`delete from store_items where item_id in (
-          select item_id from store_items where expires_at <= ${NOW} order by expires_at limit ${limit})`,
-        'reclaim',
-      );
-    },
-
-    /** Prepares vector storage and returns its format, which is part of an index's name. */
-    async prepareVectors(): Promise<VectorFormat> {
-      form = await prepareVectors(db);
-      return form;
-    },
-
-    /** Up to `limit` live items that are not in this index. */
-    async findNotIndexedBy(index: string, limit: number): Promise<StoreItemToIndex[]> {
-      const rows = await db.all(sql`
-        select ${columns('store_items', 'item_id, updated_at, value, index_rule')} from store_items where ${LIVE}
-          and (indexed_by is null or indexed_by < ${index} or indexed_by > ${index}) limit ${limit}`);
-      return rows.map((row) => ({
-        ...row,
-        value: decryptValue(db.cipher, row.value),
-        index_rule: decryptRule(db.cipher, row.index_rule),
-      }));
-    },
-
-    /** Adds vectors to existing items; skips items that changed meanwhile, which have their own. */
-    async putVectors(
-      index: string,
-      items: readonly (Pick<StoreItemToIndex, 'item_id' | 'updated_at'> & {
-        readonly vectors: readonly Float32Array[];
-      })[],
-    ): Promise<void> {
-      await db.transaction('async', async (tx) => {
-        for (const { item_id, updated_at, vectors } of items) {
-          const same = await tx.run(sql`update store_items set indexed_by = ${index}
-            where item_id = ${item_id} and ${UPDATED_AT_MS} = ${updated_at}`);
-          if (same === 1) await putVectors(tx, form, item_id, vectors);
-        }
-      });
-    },
+    ...bind(db, { get, expiry, indexRule, visible: visibleItems }),
+    ...bind(db, { namespaces: listNamespaces, expire, findNotIndexedBy }),
+    ...bind(store, { search, apply, prepareVectors: prepare, putVectors: addVectors }),
   };
+}
+
+/** `refresh` restarts the TTL. */
+async function get(
+  db: Db,
+  { namespace, key }: StoreAddress,
+  refresh: boolean,
+  visibility?: Visibility,
+): Promise<StoreItem | undefined> {
+  const row = await db.get(sql`${SELECT}
+    where ${and([sql`prefix = ${prefixOf(namespace)} and key = ${key}`, LIVE, isVisible(db.cipher, visibility)])}`);
+  if (row && refresh) await refreshTimes(db, [row]);
+  return row && itemOf(db.cipher, row);
+}
+
+/** When a live item expires; `undefined` if it never does. */
+async function expiry(db: Db, { namespace, key }: StoreAddress): Promise<StoreExpiry | undefined> {
+  return db.get(sql`select ${EXPIRY} from store_items
+    where prefix = ${prefixOf(namespace)} and key = ${key} and ttl_minutes is not null and ${LIVE}`);
+}
+
+/** What is indexed of a live item; `null` is the default. */
+async function indexRule(db: Db, { namespace, key }: StoreAddress): Promise<IndexRule> {
+  const row = await db.get(sql`select ${columns('store_items', 'index_rule')} from store_items
+    where prefix = ${prefixOf(namespace)} and key = ${key} and ${LIVE}`);
+  return row ? decryptRule(db.cipher, row.index_rule) : null;
+}
+
+/** Best match first; without a query, last changed first. Reads only the items of the page. */
+async function search(
+  { db, form }: ItemStore,
+  scope: StoreScope,
+  query: StoreSearchQuery,
+  refresh: boolean,
+  bounds: ReadBounds = {},
+): Promise<StoreMatch[]> {
+  return read(db, await find(db, form, await applyComparisons(db, scope), query), refresh, bounds);
+}
+
+/** Applies all writes in order, in one transaction. Returns `false` and rolls back if a hidden item exists. */
+async function apply(
+  { db, form }: ItemStore,
+  writes: readonly StoreWrite[],
+  visibility?: Visibility,
+): Promise<boolean> {
+  // Serialize now: the caller may modify its objects before the transaction begins.
+  const steps = writes.map(({ value, ...write }) =>
+    value === null
+      ? removal(db.cipher, write, visibility)
+      : writeItem(db.cipher, { ...write, value }, form, visibility),
+  );
+  const isRemoval = writes.every(({ value }) => value === null);
+  return db
+    .transaction(isRemoval ? 'reclaim' : 'sync', (tx) => allOf(tx, steps))
+    .catch((error: unknown) => {
+      if (error === HIDDEN_ITEM) return false;
+      throw error;
+    });
+}
+
+/** Deletes up to `limit` expired items; returns how many. */
+function expire(db: Db, limit: number): Promise<number> {
+  return db.run(
+    sql`delete from store_items where item_id in (
+      select item_id from store_items where expires_at <= ${NOW} order by expires_at limit ${limit})`,
+    'reclaim',
+  );
+}
+
+/** Prepares vector storage and returns its format, which is part of an index's name. */
+async function prepare(store: ItemStore): Promise<VectorFormat> {
+  store.form = await prepareVectors(store.db);
+  return store.form;
+}
+
+/** Up to `limit` live items that are not in this index. */
+async function findNotIndexedBy(db: Db, index: string, limit: number): Promise<StoreItemToIndex[]> {
+  const rows = await db.all(sql`
+    select ${columns('store_items', 'item_id, updated_at, value, index_rule')} from store_items where ${LIVE}
+      and (indexed_by is null or indexed_by < ${index} or indexed_by > ${index}) limit ${limit}`);
+  return rows.map((row) => ({
+    ...row,
+    value: decryptValue(db.cipher, row.value),
+    index_rule: decryptRule(db.cipher, row.index_rule),
+  }));
+}
+
+/** Adds vectors to existing items; skips items that changed meanwhile, which have their own. */
+async function addVectors(
+  store: ItemStore,
+  index: string,
+  items: readonly (Pick<StoreItemToIndex, 'item_id' | 'updated_at'> & {
+    readonly vectors: readonly Float32Array[];
+  })[],
+): Promise<void> {
+  await store.db.transaction('async', async (tx) => {
+    for (const { item_id, updated_at, vectors } of items) {
+      const same = await tx.run(sql`update store_items set indexed_by = ${index}
+        where item_id = ${item_id} and ${UPDATED_AT_MS} = ${updated_at}`);
+      if (same === 1) await putVectors(tx, store.form, item_id, vectors);
+    }
+  });
 }
 
 /** An item to embed. */
