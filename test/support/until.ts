@@ -7,7 +7,7 @@ const INTERVAL = { first: 10, longest: 100, growth: 1.25 };
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  within_ms = 120_000,
+  within_ms = 240_000,
 ): Promise<void> {
   const deadline = performance.now() + within_ms;
   let interval = INTERVAL.first;
