@@ -11,7 +11,6 @@ export default defineConfig({
     hookTimeout: 1_800_000,
     // A connection to a registry that hangs is tried again after half a minute; npm itself would wait for five.
     env: { npm_config_fetch_timeout: '30000' },
-    // `.ci/run` has it beside other tests.
-    maxWorkers: 1,
+    maxWorkers: 2,
   },
 });
