@@ -10,8 +10,6 @@ import { hasStudio, openStudio } from '../support/studio-page.ts';
 
 const GRAPHS = 'test/fixtures/graphs';
 const PARTS = [0, 1, 2];
-/** A page waits until the server is back, which takes a busy machine long, ms. */
-const TIMEOUT_MS = 90_000;
 
 interface StepList {
   readonly attempts: readonly { readonly attempt: number }[];
@@ -53,11 +51,7 @@ describe.runIf(hasStudio)('a run in Studio while the server is killed and restar
     };
   }
 
-  async function open(path: string) {
-    const opened = await openStudio(browser, server.url, path);
-    opened.page.setDefaultTimeout(TIMEOUT_MS);
-    return opened;
-  }
+  const open = (path: string) => openStudio(browser, server.url, path);
 
   const json = async (path: string) => (await fetch(`${server.url}${path}`)).json();
 

@@ -25,8 +25,6 @@ describe.runIf(hasStudio)('the log of the server in Studio (needs Chromium and a
 
   async function open(path: string, key = OPERATOR) {
     const opened = await openStudio(browser, server.url, path);
-    // A page waits until the server is back, which takes a busy machine long.
-    opened.page.setDefaultTimeout(90_000);
     await signIn(opened.page, key);
     return opened;
   }

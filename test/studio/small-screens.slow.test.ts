@@ -7,8 +7,6 @@ import { signIn, violations } from '../support/studio-sign-in.ts';
 import { until } from '../support/until.ts';
 
 const OPERATOR = 'an-operator';
-/** Of a page that is loaded on a busy machine. */
-const PATIENCE_MS = 120_000;
 
 describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build of Studio)', () => {
   const studio = useStudioServer(['three-levels', 'asks', 'tokens']);
@@ -124,33 +122,27 @@ describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build 
   });
 
   test.each([
-    {
-      screen: 'thread',
-      path: (thread_id: string, _run_id: string) => `/threads/${thread_id}`,
-      role: 'button',
-      name: 'Export',
+    { screen: 'threads', role: 'button', name: 'Export' },
+    { screen: 'runs', role: 'link', name: 'Compare with …' },
+  ] as const)(
+    'on the screen of one of the $screen, rarely used actions are one click away',
+    async ({ screen, role, name }) => {
+      const { thread_id } = await studio.client.threads.create();
+      const { run_id } = await studio.client.runs.create(thread_id, 'three-levels', { input: { path: [] } });
+      await studio.client.runs.join(thread_id, run_id);
+      const ids = { threads: thread_id, runs: run_id };
+      const { page, problems } = await open(`/${screen}/${ids[screen]}`, { width: 320, height: 640 });
+      const header = page.locator('main > header');
+      await header.getByRole('button', { name: 'More' }).waitFor();
+      expect(await header.getByRole(role, { name }).isVisible()).toBe(false);
+      await header.getByRole('button', { name: 'More' }).click();
+      await header.getByRole(role, { name }).waitFor();
+      expect(await violations(page)).toEqual([]);
+      expect(problems).toEqual([]);
+      await studio.client.threads.delete(thread_id);
+      await page.context().close();
     },
-    {
-      screen: 'run',
-      path: (_thread_id: string, run_id: string) => `/runs/${run_id}`,
-      role: 'link',
-      name: 'Compare with …',
-    },
-  ] as const)('what a person seldom does with a $screen is one click away', async ({ path, role, name }) => {
-    const { thread_id } = await studio.client.threads.create();
-    const { run_id } = await studio.client.runs.create(thread_id, 'three-levels', { input: { path: [] } });
-    await studio.client.runs.join(thread_id, run_id);
-    const { page, problems } = await open(path(thread_id, run_id), { width: 320, height: 640 });
-    const header = page.locator('main > header');
-    await header.getByRole('button', { name: 'More' }).waitFor();
-    expect(await header.getByRole(role, { name }).isVisible()).toBe(false);
-    await header.getByRole('button', { name: 'More' }).click();
-    await header.getByRole(role, { name }).waitFor();
-    expect(await violations(page)).toEqual([]);
-    expect(problems).toEqual([]);
-    await studio.client.threads.delete(thread_id);
-    await page.context().close();
-  });
+  );
 
   test('a recent conversation has room for its title, its assistant and its time', async () => {
     const title = 'Which of the five offers for the new roof is the best one';
@@ -229,14 +221,14 @@ describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build 
     const { run_id } = await studio.client.runs.create(thread_id, 'three-levels', { input: { path: [] } });
     const { page } = await open(`/runs/${run_id}?tab=explain`, { width: 320, height: 640 });
     const link = page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Explain' });
-    await until('the link is in view', async () => (await endOf(link)) <= 320, PATIENCE_MS);
+    await until('the link is in view', async () => (await endOf(link)) <= 320);
     await page.context().close();
   });
 
   test('the link of the current screen is in view', async () => {
     const { page, problems } = await open('/connect');
     const link = page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Connect' });
-    await until('the link is in view', async () => (await endOf(link)) <= 390, PATIENCE_MS);
+    await until('the link is in view', async () => (await endOf(link)) <= 390);
     expect(problems).toEqual([]);
     await page.context().close();
   });

@@ -18,9 +18,6 @@ const COUNT_CHANGES = `
   };
 `;
 
-/** The machine may be busy. */
-const PATIENTLY = { timeout: 120_000 };
-
 describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package chromium)', () => {
   let http: Awaited<ReturnType<typeof openApp>>;
   let browser: Browser;
@@ -61,9 +58,7 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
 
     await page.getByLabel('Metadata').fill('team=ham & eggs, floor=3');
     await page.keyboard.press('Enter');
-    await expect
-      .poll(() => rows(page).allInnerTexts(), PATIENTLY)
-      .toEqual([expect.stringContaining('Lunch')]);
+    await expect.poll(() => rows(page).allInnerTexts()).toEqual([expect.stringContaining('Lunch')]);
     expect(new URL(page.url()).searchParams.get('metadata')).toBe('team=ham & eggs, floor=3');
     await page.reload();
     await rows(page).getByText('Lunch').waitFor();
@@ -75,9 +70,7 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
     await client.runs.wait(counted, 'echo', { input: { x: 17 } });
     await page.getByLabel('Values').fill('x=17');
     await page.keyboard.press('Enter');
-    await expect
-      .poll(() => rows(page).allInnerTexts(), PATIENTLY)
-      .toEqual([expect.stringContaining(counted)]);
+    await expect.poll(() => rows(page).allInnerTexts()).toEqual([expect.stringContaining(counted)]);
     await page.getByLabel('Values').fill('');
     await page.keyboard.press('Enter');
 
@@ -89,9 +82,7 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
     for (const wanted of [lunch, 'Lunch', 'unc']) {
       await page.getByLabel('Thread id or words from the title').fill(wanted);
       await page.keyboard.press('Enter');
-      await expect
-        .poll(() => rows(page).allInnerTexts(), PATIENTLY)
-        .toEqual([expect.stringContaining('Lunch')]);
+      await expect.poll(() => rows(page).allInnerTexts()).toEqual([expect.stringContaining('Lunch')]);
     }
     await page.getByLabel('Thread id or words from the title').fill('Breakfast');
     await page.keyboard.press('Enter');
@@ -103,8 +94,7 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
     const team = { team: 'sorted' };
     const owned = { ...team, owner: 'ana' };
     const titles = (page: Page) => rows(page).locator('a > bdi:first-child').allInnerTexts();
-    const shows = (page: Page, ...expected: string[]) =>
-      expect.poll(() => titles(page), PATIENTLY).toEqual(expected);
+    const shows = (page: Page, ...expected: string[]) => expect.poll(() => titles(page)).toEqual(expected);
     const asked = await named('Asked', team);
     await client.runs.wait(asked, 'interrupting', { input: { x: 1 } });
     const counted = await named('Counted', owned);
@@ -153,21 +143,21 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
     const { page, problems } = await openStudio(browser, origin, '/runs');
     await page.addInitScript(COUNT_CHANGES);
     await page.goto(`${origin}/studio/threads?metadata=team%3Dsteady`);
-    await expect.poll(() => rows(page).count(), PATIENTLY).toBe(50);
+    await expect.poll(() => rows(page).count()).toBe(50);
     const heard = () => page.evaluate<number>('changesHeard');
     // Each page of the list is answered when the page has heard of a further change.
     await page.route('**/threads/search', async (route) => {
       if (route.request().postDataJSON().cursor !== undefined) {
         const before = await heard();
         await client.threads.update(other, { metadata: { before } });
-        await expect.poll(heard, PATIENTLY).toBeGreaterThan(before);
+        await expect.poll(heard).toBeGreaterThan(before);
       }
       await route.continue();
     });
     await client.threads.update(first, { metadata: { title: 'Renamed' } });
     await rows(page).getByText('Renamed').waitFor();
     await page.getByRole('button', { name: 'Show older threads' }).click();
-    await expect.poll(() => rows(page).count(), PATIENTLY).toBe(60);
+    await expect.poll(() => rows(page).count()).toBe(60);
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     expect(problems).toEqual([]);
     await page.context().close();
@@ -196,7 +186,7 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
     await page.getByLabel('Select One').uncheck();
     await page.getByRole('button', { name: 'Copy' }).click();
     await page.getByText('Created 1 copy.').waitFor();
-    await expect.poll(() => rows(page).count(), PATIENTLY).toBe(3);
+    await expect.poll(() => rows(page).count()).toBe(3);
 
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Export JSON' }).click();
@@ -209,7 +199,7 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
     await page.getByRole('dialog').getByText('Delete 1 thread?').waitFor();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByText('Deleted 1 thread.').waitFor();
-    await expect.poll(() => rows(page).count(), PATIENTLY).toBe(2);
+    await expect.poll(() => rows(page).count()).toBe(2);
     await expect(client.threads.get(second)).rejects.toThrow('404');
     expect(problems).toEqual([]);
   });
