@@ -36,7 +36,7 @@ export const RUN_BLOCKS: readonly (readonly [
   ['docs/deployments.md', 'examples/deployment-repositories.check.ts', { sh: 4 }],
   [
     'docs/deployments.md',
-    'package/official-javascript-cli.check.ts runs it with a project of its own',
+    'release/official-javascript-cli.check.ts runs it with a project of its own',
     { sh: 1 },
   ],
   ['docs/generative-ui.md', 'examples/docs.slow.test.ts', { sh: 1 }],

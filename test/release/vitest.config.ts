@@ -5,8 +5,8 @@ const limits = { testTimeout: 1_800_000, hookTimeout: 1_800_000 };
 const { env = {}, execArgv = [], expect = {}, globalSetup = [] } = general.test ?? {};
 
 /**
- * `npm run release:check`: what takes long and matters for a release only, and what breaks too seldom to be part of
- * continuous integration. That of Studio belongs to `npm run test:studio`. The chart needs no package.
+ * `npm run release:check`: what takes long and matters for a release only, and what rarely breaks, which continuous
+ * integration leaves out. That of Studio belongs to `npm run test:studio`. The chart needs no package.
  */
 export default defineConfig({
   test: {
@@ -24,7 +24,7 @@ export default defineConfig({
       },
       {
         test: {
-          name: 'seldom',
+          name: 'rare',
           include: ['test/{cli,config,core,examples,extensions,graphs,http}/**/*.check.ts'],
           ...{ env, execArgv, expect, globalSetup },
           ...limits,

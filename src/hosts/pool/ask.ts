@@ -14,8 +14,8 @@ export interface AskLimits {
   /** Time for the answer, ms, waiting for a host included. */
   readonly limit_ms: number;
   /**
-   * It may be done twice: a second host is asked as well if a run blocks the first, or ends it. Not if the call itself may
-   * be what does so: it would do it to the second one too.
+   * It may be done twice: a second host is asked as well if a run blocks the first, and if the first ends. Not if the call
+   * may itself be what blocks it, or is known to have ended it: it would do so to the second one too.
    */
   readonly is_repeatable?: true;
 }
