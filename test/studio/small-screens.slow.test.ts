@@ -116,6 +116,7 @@ describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build 
     expect((below?.y ?? 999) + (below?.height ?? 0)).toBeLessThanOrEqual(640);
     await input.getByRole('button', { name: 'Send a new input instead' }).click();
     await input.getByRole('button', { name: /^Run/ }).waitFor();
+    await input.locator('input:focus, textarea:focus').first().waitFor();
     expect(problems).toEqual([]);
     await studio.client.threads.delete(thread_id);
     await page.context().close();
@@ -124,13 +125,14 @@ describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build 
   test.each([
     { screen: 'threads', role: 'button', name: 'Export' },
     { screen: 'runs', role: 'link', name: 'Compare with …' },
+    { screen: 'assistants', role: 'button', name: 'Duplicate' },
   ] as const)(
     'on the screen of one of the $screen, rarely used actions are one click away',
     async ({ screen, role, name }) => {
       const { thread_id } = await studio.client.threads.create();
-      const { run_id } = await studio.client.runs.create(thread_id, 'three-levels', { input: { path: [] } });
-      await studio.client.runs.join(thread_id, run_id);
-      const ids = { threads: thread_id, runs: run_id };
+      const run = await studio.client.runs.create(thread_id, 'three-levels', { input: { path: [] } });
+      await studio.client.runs.join(thread_id, run.run_id);
+      const ids = { threads: thread_id, runs: run.run_id, assistants: run.assistant_id };
       const { page, problems } = await open(`/${screen}/${ids[screen]}`, { width: 320, height: 640 });
       const header = page.locator('main > header');
       await header.getByRole('button', { name: 'More' }).waitFor();

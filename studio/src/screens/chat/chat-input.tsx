@@ -54,6 +54,7 @@ export function ChatInput({
       <StateInput
         {...common}
         schema={schema}
+        hasFocus={isUnfolded}
         onSend={(input) => {
           setUnfolded(false);
           onInput(input);

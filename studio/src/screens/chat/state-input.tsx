@@ -20,11 +20,13 @@ interface StateInputProps {
   readonly onStop: (() => void) | undefined;
   /** Switches back to the message box. */
   readonly onMessage: (() => void) | undefined;
+  /** Whether the keyboard writes into the first field at once. */
+  readonly hasFocus?: boolean;
 }
 
 /** Input for a graph whose state is more than messages: fields from its schema, or JSON. */
 export function StateInput(props: StateInputProps) {
-  const { assistant_id, place, schema, isDisabled, onSend, onStop, onMessage } = props;
+  const { assistant_id, place, schema, isDisabled, onSend, onStop, onMessage, hasFocus } = props;
   const { fields, draft, setDraft, json, setJson, jsonSwitch } = useWrittenInput(place, schema);
   const [errors, setErrors] = useState<Readonly<Record<string, string>>>({});
   const goThrough = useEarlierInputs({ assistant_id, said: [], text: json, setText: setJson });
@@ -44,6 +46,7 @@ export function StateInput(props: StateInputProps) {
   return (
     <Frame place={place}>
       <form
+        ref={hasFocus ? focusFirst : undefined}
         className="flex max-h-[40vh] flex-col gap-2.5 overflow-auto p-0.5"
         onKeyDown={onKeyDown}
         onSubmit={(event) => {
@@ -83,6 +86,9 @@ export function StateInput(props: StateInputProps) {
     </Frame>
   );
 }
+
+const focusFirst = (form: HTMLFormElement | null) =>
+  form?.querySelector<HTMLElement>('input, textarea, select')?.focus();
 
 interface InputFieldsProps {
   readonly fields: readonly Property[];
