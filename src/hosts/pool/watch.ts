@@ -5,12 +5,12 @@ import { every } from '../../core/timers.ts';
 import { HostStatus } from '../protocol/watch.ts';
 
 /** Interval of pings, ms: how late the server learns that an event loop is blocked, on top of what counts as blocked. */
-const PING_MS = 500;
+const PING_MS = 250;
 /**
  * Pings in a row without an answer after which a host counts as frozen. Not before its first answer: until then it starts,
  * which takes long on a busy machine.
  */
-const MAX_SILENT = 20;
+const MAX_SILENT = 40;
 
 export interface WatchOptions {
   readonly onStatus: (status: HostStatus) => void;
