@@ -12,6 +12,8 @@ import type { AppContext } from './context.ts';
 import { wireWebhookDispatcher } from './webhooks.ts';
 
 const DAY_MS = 86_400_000;
+/** How long the outcomes of a cron are kept, and a cron that has ended, ms. */
+const CRON_HISTORY_MS = 30 * DAY_MS;
 
 /** Services that the workers depend on. */
 interface WorkerServices {
@@ -117,7 +119,6 @@ function retentionSweeps(
 ): EngineDeps['sweeps'] {
   const { events, runLogs, idempotency, outbox, cronFires } = storage.work;
   const keep_deliveries_ms = config.webhooks.delivery.keep_days * DAY_MS;
-  const history_ms = config.crons.history_days * DAY_MS;
   // The id of a thread cannot be used again before the rest of its history is gone, and what is left of a removed run
   // should not stay for long.
   const prompt: Sweep[] = [
@@ -130,8 +131,8 @@ function retentionSweeps(
     (limit) => runLogs.deleteExpired(log_retention_ms, limit),
     (limit) => idempotency.deleteExpired(limit),
     (limit) => outbox.deleteEnded(keep_deliveries_ms, limit),
-    (limit) => cronFires.deleteBefore(timestamp(clock.now() - history_ms), limit),
-    (limit) => storage.crons.deleteEnded(timestamp(clock.now() - history_ms), limit),
+    (limit) => cronFires.deleteBefore(timestamp(clock.now() - CRON_HISTORY_MS), limit),
+    (limit) => storage.crons.deleteEnded(timestamp(clock.now() - CRON_HISTORY_MS), limit),
     ...ofExtensions,
   ];
   return { prompt, others };

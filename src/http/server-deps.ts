@@ -91,7 +91,7 @@ export interface RouteDeps extends Services, Omit<ServerDeps, 'services'> {
 /** Adds routes to the server; destructures the dependencies that it uses. */
 export type RoutePlugin = (server: FastifyInstance, deps: RouteDeps) => void;
 
-/** Limits per client: keys of the configuration's `server` block. */
+/** Limits per client, as in the configuration's `server` block. */
 export interface ClientLimits {
   /** Concurrent connections; `undefined` means as many as file descriptors allow. */
   readonly max_connections?: number | undefined;
@@ -99,16 +99,18 @@ export interface ClientLimits {
   readonly send_budget: number;
   /** Request line and headers, bytes. */
   readonly max_header_bytes: number;
-  /** Time to receive a complete request, including its body; the headers have a tenth of it. */
-  readonly request_timeout_seconds: number;
+  /** Time to receive a complete request, including its body, ms; the headers have a tenth of it. */
+  readonly request_timeout_ms?: number;
 }
 
 /** Interval of Node's check for slow clients, ms; its default is 30 s. */
 const MAX_CHECK_INTERVAL_MS = 5_000;
 
+/** Node's default, ms. */
+const REQUEST_TIMEOUT_MS = 300_000;
+
 /** Time limits as Node's server options, in whole ms. */
-export function nodeTimeouts(limits: ClientLimits) {
-  const requestTimeout = Math.round(limits.request_timeout_seconds * 1000);
+export function nodeTimeouts({ request_timeout_ms: requestTimeout = REQUEST_TIMEOUT_MS }: ClientLimits) {
   const headersTimeout = Math.ceil(requestTimeout / 10);
   return {
     requestTimeout,

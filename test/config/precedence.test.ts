@@ -16,7 +16,6 @@ test('a configuration with graphs only gets every default', async () => {
     max_header_bytes: 16 * 1024,
     rate_limit: {},
     trust_proxy: [],
-    request_timeout_seconds: 300,
     role: 'all',
     host: '127.0.0.1',
     port: 8123,

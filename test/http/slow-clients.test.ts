@@ -45,7 +45,7 @@ async function trickle(http: BareServer, said: string, more: string): Promise<st
   return await answer.finally(() => clearInterval(dripping));
 }
 
-const QUICK = { options: { request_timeout_seconds: 0.3 } };
+const QUICK = { options: { request_timeout_ms: 300 } };
 
 test.each([
   ['headers', HEAD, 'X-More: 1\r\n'],
@@ -64,7 +64,7 @@ test('a connection without a request is closed', async () => {
 });
 
 test('a body may take longer than the limit for headers', async () => {
-  await using http = await bareServer({ options: { request_timeout_seconds: 10 } });
+  await using http = await bareServer({ options: { request_timeout_ms: 10_000 } });
   const connected = once(http.server.server, 'request');
   const socket = await opened(http);
   socket.write('POST /nope HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{');

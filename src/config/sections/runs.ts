@@ -68,9 +68,6 @@ export const Crons = group({
   missed: oneOf(['fire_once', 'skip'])
     .default('fire_once')
     .describe('What happens to times missed while no server ran: one run for all of them, or none.'),
-  history_days: number(0, 36_500, 'days')
-    .default(30)
-    .describe('How long the outcomes of a cron are kept, and a cron that has ended.'),
 });
 
 const Secret = text().regex(

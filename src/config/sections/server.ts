@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseNetwork } from '../../core/ip-ranges.ts';
-import { boolean, bytes, group, integer, number, oneOf, port, stringList, text } from '../value-types.ts';
+import { boolean, bytes, group, integer, oneOf, port, stringList, text } from '../value-types.ts';
 
 /** Named ranges of `trust_proxy`: loopback and private networks. */
 const NAMED_RANGE = /^(loopback|linklocal|uniquelocal)$/;
@@ -43,11 +43,6 @@ export const Server = group({
   max_header_bytes: bytes('1kb', '1mb')
     .default(16 * 1024)
     .describe('Largest request head, including the URL; a larger one returns 431.'),
-  request_timeout_seconds: number(0.1, 86_400, 'seconds')
-    .default(300)
-    .describe(
-      'How long a client may take to send a request, a tenth of it for the headers; a new connection that stays idle is closed after that tenth.',
-    ),
   rate_limit: z
     .union([
       rate().transform((per_minute) => ({
