@@ -20,7 +20,7 @@ export interface WatchdogData extends WatchdogOptions {
   readonly heartbeat: SharedArrayBuffer;
 }
 
-/** Global through which the watchdog evaluates the location: in the blocked frame, only globals are in scope. */
+/** Global through which the watchdog evaluates the location: only globals are in scope. */
 export const LOCATION_SYMBOL = 'agent-server.where';
 export const HEARTBEAT_MS = 250;
 

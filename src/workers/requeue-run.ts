@@ -47,11 +47,12 @@ export async function requeue(deps: AttemptContext, attempt: Attempt, release: R
       ...(failures === 0 && ofStorage && { failure: ofStorage, failure_of: 'storage' as const }),
     }),
   );
-  // The loop of due runs wakes the worker after the delay.
   if (isRequeued) {
     attempt.log.committed();
     if (!lease_ended && hasFailed) deps.onEnded?.(runStats(attempt, 'error', deps.clock.now()));
     deps.onRecorded?.({ claimed: attempt.claimed, steps: batch.steps, attempt: record });
+    // Claimable at once, or after a delay, about which the loop of due runs tells the worker.
+    deps.bus.emit('run.ready');
     deps.bus.emit('schedule.changed');
     // The run may have ended instead: its followers read the log.
     logUpdated(deps.bus, attempt.claimed.lease);

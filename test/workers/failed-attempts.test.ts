@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import {
+  HostLost,
   InsufficientStorage,
   ProjectFailure,
   StorageBusy,
@@ -41,6 +42,18 @@ describeEachDatabase('a failed attempt', (open) => {
     at.worker.start();
     expect(await at.ended(await at.enqueue())).toBe('error');
     expect(executed.times).toBe(1);
+    await at.worker.stop(0);
+  });
+
+  test('whose host is replaced is followed at once by the next one, not at the next poll', async () => {
+    await using db = await open();
+    const { graph, executed } = failing(new HostLost('The graph host is being replaced.', false), 1);
+    const at = executingWorker(db, graph);
+    const polls = vi.spyOn(at.queue, 'hasReady');
+    at.worker.start();
+    expect(await at.ended(await at.enqueue())).toBe('success');
+    expect(executed.times).toBe(2);
+    expect(await Promise.all(polls.mock.results.map(({ value }) => value))).not.toContain(true);
     await at.worker.stop(0);
   });
 

@@ -14,7 +14,7 @@ export interface WatchData {
   readonly stops: MessagePort;
 }
 
-/** Global through which the watch evaluates the location: in the blocked frame, only globals are in scope. */
+/** Global through which the watch evaluates the location: only globals are in scope. */
 export const PLACE_SYMBOL = 'agent-server.place';
 export const HEARTBEAT_MS = 250;
 /** Indices of the counters. */
