@@ -18,6 +18,7 @@ const NOTHING: Readonly<Record<string, RegExp>> = {
   '/graphs/$assistantId': /not found/i,
   '/runs': /No runs yet/,
   '/runs/$runId': /not found/i,
+  '/compare': /Choose two runs/,
   '/threads': /No threads yet/,
   '/threads/$threadId': /not found/i,
   '/inbox': /All caught up/,
@@ -31,6 +32,7 @@ const NOTHING: Readonly<Record<string, RegExp>> = {
   '/deployments': /No deployments on this server/,
   '/deployments/$deploymentId': /No deployments on this server/,
   '/keys': /No keys yet/,
+  '/usage': /No model has been called yet/,
   '/system': /Processes/,
   '/connect': /No assistants/,
 };

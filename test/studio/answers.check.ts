@@ -77,7 +77,9 @@ describe.runIf(hasStudio)('the size of responses to Studio (needs Chromium and a
       if (!pending.has(request)) return;
       const { pathname, search } = new URL(request.url());
       const what = `${new URL(page.url()).pathname}: ${request.method()} ${pathname}${search}`;
-      const body = await (await request.response())?.body();
+      const response = await request.response();
+      // The browser forgets the answer once its page is left.
+      const body = await response?.body().catch(() => undefined);
       sizes.set(what, body?.length ?? 0);
       pending.delete(request);
     });
