@@ -4,7 +4,10 @@ import type { BenchServer } from './bench-server.ts';
 import { measureLoad } from './load.ts';
 import { type Measurement, percentile } from './measurements.ts';
 
-/** Each load in so many parts, one server after the other: the machine is equally busy for all. */
+/**
+ * Each load in so many parts, one server after the other, and the other way round in every second one: the machine is
+ * equally busy for all, and none comes after the same one each time.
+ */
 const ROUNDS = 6;
 
 /** Requests that each server answers in its turn. */
@@ -29,8 +32,10 @@ export async function sideBySide(
 ): Promise<Measurement[]> {
   for (const server of servers.values()) await part(server, { ...load, count: load.concurrency * 4 });
   const parts = new Map<string, Part[]>([...servers.keys()].map((name) => [name, []]));
-  for (let round = 0; round < ROUNDS; round++)
-    for (const [name, server] of servers) parts.get(name)?.push(await part(server, load));
+  for (let round = 0; round < ROUNDS; round++) {
+    const turns = round % 2 === 0 ? [...servers] : [...servers].toReversed();
+    for (const [name, server] of turns) parts.get(name)?.push(await part(server, load));
+  }
   const count = load.count * ROUNDS;
   return [...parts].flatMap(([name, all]): Measurement[] => {
     const latencies_ms = all.flatMap((each) => each.latencies_ms);
