@@ -168,7 +168,7 @@ async function commitEnd(deps: AttemptContext, attempt: Attempt, end: AttemptEnd
   deps.logger.warn('run released: the database lost part of it', runFields(attempt));
   const again = { charge: true, delay_ms: 0, batch: emptyBatch() };
   const isRequeued = await retryWhileUnavailable(deps, attempt, () => deps.queue.requeue(lease, again));
-  if (isRequeued) deps.bus.emit('run.ready');
+  if (isRequeued) deps.bus.emit('schedule.changed');
   else await commitEnd(deps, attempt, { ...end, batch: emptyBatch() });
 }
 

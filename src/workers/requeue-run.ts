@@ -51,9 +51,8 @@ export async function requeue(deps: AttemptContext, attempt: Attempt, release: R
     attempt.log.committed();
     if (!lease_ended && hasFailed) deps.onEnded?.(runStats(attempt, 'error', deps.clock.now()));
     deps.onRecorded?.({ claimed: attempt.claimed, steps: batch.steps, attempt: record });
-    // Claimable at once, or after a delay, about which the loop of due runs tells the worker.
-    deps.bus.emit('run.ready');
-    deps.bus.emit('schedule.changed');
+    // After a delay, the loop of due runs wakes the worker.
+    deps.bus.emit(delay_ms === 0 ? 'run.ready' : 'schedule.changed');
     // The run may have ended instead: its followers read the log.
     logUpdated(deps.bus, attempt.claimed.lease);
     deps.bus.emit('row.changed', 'run', attempt.claimed.lease.run_id);
