@@ -14,7 +14,8 @@ export class FirstState {
   readonly #checkpointEvents: Pick<CheckpointEvents, 'flush'>;
   #held: GraphEvent[] | undefined;
   #isPast = false;
-  #hasFailedTask = false;
+  /** A task has a result: the next event tells whether it failed. LangGraph 1.4 names no error in the result itself. */
+  #hasResult = false;
 
   constructor(emit: (event: GraphEvent) => void, checkpointEvents: Pick<CheckpointEvents, 'flush'>) {
     this.#emit = emit;
@@ -32,9 +33,8 @@ export class FirstState {
       if (isState) this.#hold();
       return;
     }
-    if (method === 'tasks' && isObject(params.data) && params.data['error'] !== undefined) {
-      this.#hasFailedTask = true;
-    } else if (method !== 'tasks' && method !== 'lifecycle') this.release();
+    if (method === 'tasks') this.#hasResult ||= isObject(params.data) && 'result' in params.data;
+    else if (method !== 'lifecycle') this.release();
   }
 
   emit(event: GraphEvent): void {
@@ -62,7 +62,7 @@ export class FirstState {
   #hold(): void {
     this.#held = [];
     setImmediate(() => {
-      if (!this.#hasFailedTask) this.release();
+      if (!this.#hasResult) this.release();
     });
   }
 }
