@@ -57,3 +57,8 @@ export function Field({
     </label>
   );
 }
+
+/** Moves the keyboard's focus to the first field of a form. Does nothing before the form is there. */
+export function focusFirstField(form: HTMLFormElement | null): void {
+  form?.querySelector<HTMLElement>('input, textarea, select')?.focus();
+}

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { Field, TextArea } from '../../ui/fields.tsx';
+import { Field, focusFirstField, TextArea } from '../../ui/fields.tsx';
 import { count, plural } from '../../ui/format.tsx';
 import { KeyHint } from '../../ui/key-hint.tsx';
 import { type Draft, type Property, SchemaFields, valuesOf } from '../../ui/schema-fields.tsx';
@@ -46,7 +46,7 @@ export function StateInput(props: StateInputProps) {
   return (
     <Frame place={place}>
       <form
-        ref={hasFocus ? focusFirst : undefined}
+        ref={hasFocus ? focusFirstField : undefined}
         className="flex max-h-[40vh] flex-col gap-2.5 overflow-auto p-0.5"
         onKeyDown={onKeyDown}
         onSubmit={(event) => {
@@ -86,9 +86,6 @@ export function StateInput(props: StateInputProps) {
     </Frame>
   );
 }
-
-const focusFirst = (form: HTMLFormElement | null) =>
-  form?.querySelector<HTMLElement>('input, textarea, select')?.focus();
 
 interface InputFieldsProps {
   readonly fields: readonly Property[];

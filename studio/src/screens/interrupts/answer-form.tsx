@@ -1,7 +1,7 @@
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { isObject, typedValue } from '../../api/values.ts';
 import { Button } from '../../ui/button.tsx';
-import { Field, TextArea } from '../../ui/fields.tsx';
+import { Field, focusFirstField, TextArea } from '../../ui/fields.tsx';
 import { Json } from '../../ui/json.tsx';
 import { KeyHint } from '../../ui/key-hint.tsx';
 import { draftOf, type Property, propertiesOf, SchemaFields, valuesOf } from '../../ui/schema-fields.tsx';
@@ -91,10 +91,7 @@ function SchemaAnswer({
   const [draft, setDraft] = useState(() => draftOf(properties));
   const [errors, setErrors] = useState<Readonly<Record<string, string>>>({});
   const [form, setForm] = useState<HTMLFormElement | null>(null);
-  useShortcuts(
-    { e: () => form?.querySelector<HTMLElement>('input, textarea, select')?.focus() },
-    hasKeys && !isDisabled,
-  );
+  useShortcuts({ e: () => focusFirstField(form) }, hasKeys && !isDisabled);
   function send() {
     const read = valuesOf(properties, draft);
     setErrors(read.errors);
@@ -120,10 +117,7 @@ function SchemaAnswer({
           Answer <KeyHint>⏎</KeyHint>
         </Button>
         {hasKeys && (
-          <Button
-            disabled={isDisabled}
-            onClick={() => form?.querySelector<HTMLElement>('input, textarea, select')?.focus()}
-          >
+          <Button disabled={isDisabled} onClick={() => focusFirstField(form)}>
             Edit <KeyHint>E</KeyHint>
           </Button>
         )}
