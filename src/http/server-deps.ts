@@ -91,7 +91,7 @@ export interface RouteDeps extends Services, Omit<ServerDeps, 'services'> {
 /** Adds routes to the server; destructures the dependencies that it uses. */
 export type RoutePlugin = (server: FastifyInstance, deps: RouteDeps) => void;
 
-/** Limits per client, as in the configuration's `server` block. */
+/** Limits per client: keys of the configuration's `server` block, and a time. */
 export interface ClientLimits {
   /** Concurrent connections; `undefined` means as many as file descriptors allow. */
   readonly max_connections?: number | undefined;
@@ -99,7 +99,7 @@ export interface ClientLimits {
   readonly send_budget: number;
   /** Request line and headers, bytes. */
   readonly max_header_bytes: number;
-  /** Time to receive a complete request, including its body, ms; the headers have a tenth of it. */
+  /** Time to receive a complete request, including its body, ms; the headers have a tenth of it. Tests shorten it. */
   readonly request_timeout_ms?: number;
 }
 
