@@ -1,3 +1,5 @@
+import { createHook } from 'node:async_hooks';
+
 /**
  * The longest piece of work, ms, for which this process let nothing else happen while something was done: the CPU time
  * that its thread used between two turns. The delay of its event loop is longer wherever others have the core.
@@ -20,11 +22,14 @@ export async function longestPiece(work: () => Promise<unknown>): Promise<number
   return longest / 1e3;
 }
 
+/** Callbacks that Node runs before it lets anything else happen. */
+const AT_ONCE = new Set(['PROMISE', 'TickObject', 'Microtask']);
+
 /**
- * The largest amount of JSON, characters, that this process read or wrote in one turn of its event loop while something
- * was done.
+ * The largest amount of JSON, characters, that this process read or wrote at a stretch while something was done: in one
+ * callback of its event loop, with the promises that it resolved. How many callbacks share a turn is a matter of speed.
  */
-export async function mostJsonInATurn(work: () => Promise<unknown>): Promise<number> {
+export async function mostJsonAtAStretch(work: () => Promise<unknown>): Promise<number> {
   const original = { parse: JSON.parse, stringify: JSON.stringify };
   let most = 0;
   let now = 0;
@@ -43,16 +48,19 @@ export async function mostJsonInATurn(work: () => Promise<unknown>): Promise<num
       return text;
     },
   });
-  let next: NodeJS.Immediate | undefined;
-  const turn = () => {
-    now = 0;
-    next = setImmediate(turn);
-  };
-  turn();
+  const atOnce = new Set<number>();
+  const hook = createHook({
+    init(id, type) {
+      if (AT_ONCE.has(type)) atOnce.add(id);
+    },
+    before(id) {
+      if (!atOnce.has(id)) now = 0;
+    },
+  }).enable();
   try {
     await work();
   } finally {
-    clearImmediate(next);
+    hook.disable();
     Object.assign(JSON, original);
   }
   return most;
