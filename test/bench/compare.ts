@@ -1,10 +1,8 @@
 import { type HttpClient, httpClient } from '../support/http-client.ts';
-import { cpuSeconds } from '../support/process-usage.ts';
 import { benchServer, ECHO, TEN_STEPS } from './bench-server.ts';
-import { measureLoad } from './load.ts';
-import { type Measurement, percentile, type Result, type Unit } from './measurements.ts';
+import type { Measurement, Result, Unit } from './measurements.ts';
 import { converse } from './scenarios/reads.ts';
-import { processesOf } from './side-by-side.ts';
+import { inTurns, type Turns, type TurnsLoad } from './side-by-side.ts';
 
 /** How much is measured. */
 export interface Extent {
@@ -27,12 +25,7 @@ interface Compared {
   readonly thread_id: string;
 }
 
-interface ComparedLoad {
-  readonly what: string;
-  readonly concurrency: number;
-  readonly count: number;
-  readonly request: (server: Compared) => Promise<unknown>;
-}
+type ComparedLoad = TurnsLoad<Compared>;
 
 const wait = (run: object) => (server: Compared) => server.http.call('POST', '/runs/wait', run);
 const TOKENS = { assistant_id: 'tokens', input: { count: 200 }, stream_mode: ['messages-tuple'] };
@@ -99,7 +92,7 @@ export async function compareWith(
   for (const { url, pid } of others) await add(url, stack.use(httpClient(url.replace(/\/$/, ''))), pid);
   const measurements: Measurement[] = [];
   for (const load of LOADS)
-    if (loads?.includes(load.what) ?? true) measurements.push(...(await inTurns(servers, load, rounds)));
+    if (loads?.includes(load.what) ?? true) measurements.push(...(await compare(servers, load, rounds)));
   return { scenario: 'compare', title: 'Compared, the same load in turns', measurements };
 }
 
@@ -113,38 +106,23 @@ ${messages.length} messages.`);
   }
 }
 
-interface Part {
-  readonly latencies_ms: readonly number[];
-  readonly wall_ms: number;
-  readonly cpu_ms: number;
-}
-
-async function inTurns(
+async function compare(
   servers: readonly Compared[],
   load: ComparedLoad,
   rounds: number,
 ): Promise<Measurement[]> {
-  for (const server of servers) await part(server, { ...load, count: load.concurrency * 4 });
-  const parts = new Map<Compared, Part[]>(servers.map((server) => [server, []]));
-  for (let round = 0; round < rounds; round++)
-    for (const [server, done] of parts) done.push(await part(server, load));
-  const count = load.count * rounds;
-  const of = (value: (parts: readonly Part[]) => number, what: string, unit: Unit) =>
+  const turns = await inTurns(servers, load, ({ pid }) => pid, rounds);
+  const of = (key: keyof Turns, what: string, unit: Unit) =>
     ratios(
       `${load.what}, ${what}:`,
       unit,
-      [...parts].map(([{ name }, all]) => [name, value(all)] as const),
+      servers.map(({ name }, index) => [name, (turns[index] as Turns)[key]] as const),
     );
-  const sum = (all: readonly Part[], key: 'wall_ms' | 'cpu_ms') =>
-    all.reduce((total, each) => total + each[key], 0);
-  const latencies = (all: readonly Part[]) => all.flatMap((each) => each.latencies_ms);
   return [
-    ...of((all) => percentile(latencies(all), 0.5), 'p50', 'ms'),
-    ...of((all) => percentile(latencies(all), 0.95), 'p95', 'ms'),
-    ...of((all) => (count / sum(all, 'wall_ms')) * 1000, 'rate', 'requests/s'),
-    ...(servers.every(({ pid }) => pid !== undefined)
-      ? of((all) => sum(all, 'cpu_ms') / count, 'CPU', 'ms')
-      : []),
+    ...of('p50_ms', 'p50', 'ms'),
+    ...of('p95_ms', 'p95', 'ms'),
+    ...of('rate', 'rate', 'requests/s'),
+    ...(servers.every(({ pid }) => pid !== undefined) ? of('cpu_ms', 'CPU', 'ms') : []),
   ];
 }
 
@@ -165,14 +143,4 @@ function ratios(
       }),
     ),
   ];
-}
-
-async function part(server: Compared, { concurrency, count, request }: ComparedLoad): Promise<Part> {
-  const before = cpuOf(server);
-  const measured = await measureLoad({ concurrency, count, request: () => request(server) });
-  return { ...measured, cpu_ms: (cpuOf(server) - before) * 1000 };
-}
-
-function cpuOf({ pid }: Compared): number {
-  return pid === undefined ? 0 : processesOf(pid).reduce((sum, each) => sum + cpuSeconds(each), 0);
 }
