@@ -13,7 +13,6 @@ export const ENTRY_POINTS = [
   'index',
   'cli/main',
   'cli/dev/dev-server',
-  'cli/watchdog-thread',
   'graphs/schemas/child',
   'hosts/host/main',
   'hosts/host/watch-thread',

@@ -34,7 +34,7 @@ import { bindInProcessClient } from './http/in-process.ts';
 import { openMeters } from './http/metrics/meters.ts';
 import { createServer } from './http/server.ts';
 import { createServices, type Services } from './services/all-services.ts';
-import type { Engine, EngineOptions } from './workers/engine.ts';
+import type { Engine } from './workers/engine.ts';
 
 export type { App } from './app/replaceable-app.ts';
 
@@ -51,8 +51,6 @@ export interface AppOptions {
   readonly ids?: Ids;
   /** Whether to log probable misspellings of body fields. */
   readonly gives_hints?: boolean;
-  /** Run that crashed the previous process: it fails instead of being retried. */
-  readonly crashed_run?: EngineOptions['crashed_run'];
   /** Ends the wait for a database that cannot be reached; `createApp` then rejects. */
   readonly stop?: AbortSignal;
   /** What extensions are given, by their names: for tests. */
@@ -136,7 +134,6 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
     recent_log: options.recent_log,
     executor_id: place?.executor_id,
     warnings: () => extensions.warnings(),
-    crashed_run: options.crashed_run,
     log_retention_ms: config.runs.stream_ttl_seconds * 1000,
     output,
   };

@@ -7,7 +7,7 @@ import type { LogFields, Logger } from './core/logger.ts';
 import { returnMemoryWhenIdle } from './core/memory.ts';
 import { after, sleep } from './core/timers.ts';
 import type { RunningNode } from './graphs/observability/running-node.ts';
-import { type FaultyNode, watchUserCode } from './graphs/observability/user-code.ts';
+import { watchUserCode } from './graphs/observability/user-code.ts';
 import { type HeldPort, holdFreePort } from './http/listen.ts';
 
 /** The server cannot start for a reason that the user can fix; the message is a single line. */
@@ -35,12 +35,6 @@ export interface ServeOptions {
   readonly announce?: ((fields: LogFields) => void) | undefined;
   /** As in `AppOptions`. */
   readonly gives_hints?: boolean;
-  /** Called with the node that ends this process, just before the exit. */
-  readonly onFaultyNode?: (node: FaultyNode) => void;
-  /** Run that crashed the previous process: it fails immediately. */
-  readonly crashed_run?: AppOptions['crashed_run'];
-  /** Watches the event loop while the server runs, if it executes graphs itself. */
-  readonly watchEventLoop?: (runningNode: () => RunningNode | undefined) => Disposable;
 }
 
 /** Time on top of the grace period, ms, to persist interrupted runs. */
@@ -67,7 +61,6 @@ export async function serve(configured: Config, options: ServeOptions): Promise<
   const onOwnFailure = executesGraphs ? undefined : () => broken.abort();
   using userCode = watchUserCode(logger, {
     process: 'server',
-    onExit: options.onFaultyNode,
     onOwnFailure,
   });
   applyEnvironment(config);
@@ -77,22 +70,16 @@ export async function serve(configured: Config, options: ServeOptions): Promise<
     logger,
     recent_log: options.recent_log,
     logs_output: true,
-    crashed_run: options.crashed_run,
     gives_hints: options.gives_hints === true,
     stop: end.signal,
   }).catch((error: unknown) => {
     if (!end.signal.aborted) throw error;
   });
   if (app === undefined) return broken.signal.aborted ? 1 : 0;
-  const runningNode = await readerOfRunningNode(config);
-  userCode.setRunningNode(runningNode);
-  let watch: Disposable | undefined;
-  using _watch = { [Symbol.dispose]: () => watch?.[Symbol.dispose]() };
+  userCode.setRunningNode(await readerOfRunningNode(config));
   try {
     held?.[Symbol.dispose]();
     const url = await (options.makeReachable?.(app) ?? listen(app, config.server));
-    // Once requests are answered: its thread takes a core from what else starts.
-    if (executesGraphs) watch = options.watchEventLoop?.(runningNode);
     // A project may take long to load, or never be loaded.
     await Promise.race([app.ready(), end.requested]);
     const announce = options.announce ?? ((fields: LogFields) => logger.info('ready', fields));

@@ -2,7 +2,6 @@ import type { Config } from '../config/schema.ts';
 import type { Meter } from '../core/meter.ts';
 import type { ServiceContext } from '../services/all-services.ts';
 import type { OutputRules } from '../workers/attempt-log.ts';
-import type { EngineOptions } from '../workers/engine.ts';
 import type { PostWebhook } from '../workers/webhook-request.ts';
 import type { AccessControl } from './auth.ts';
 
@@ -17,6 +16,4 @@ export interface AppContext extends ServiceContext {
   readonly postToCustomApp: PostWebhook;
   /** How output of graphs is logged and masked. */
   readonly output: OutputRules;
-  /** Run that crashed the previous process. */
-  readonly crashed_run: EngineOptions['crashed_run'];
 }

@@ -74,7 +74,6 @@ export function wireWorkers(
       takes_over,
       lease_fd,
       graph_ids: context.graphs.ids,
-      crashed_run: context.crashed_run,
     },
   );
 }

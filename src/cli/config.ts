@@ -9,7 +9,7 @@ import { secretMask } from '../core/mask-secrets.ts';
 import { RecentLog } from '../core/recent-log.ts';
 import { trimEnd } from '../core/text.ts';
 import { columns, type FlagValues, UsageError } from './command.ts';
-import { type LineFormat, lineLogger } from './output.ts';
+import { lineLogger } from './output.ts';
 
 /** Defaults of `start` and `dev`, where a node must not harm other runs. An embedded server starts no processes unasked. */
 export const SERVING_DEFAULTS: Readonly<Record<string, string>> = { 'hosts.count': 'auto' };
@@ -88,15 +88,13 @@ export interface CommandOutput {
   readonly recent_log: RecentLog;
   /** Prints the banner on a terminal; undefined if a log line reports readiness. */
   readonly announce: ((fields: LogFields) => void) | undefined;
-  /** For a thread that writes its own log lines. */
-  readonly lines: LineFormat;
 }
 
 /** Defaults for what the configuration leaves unset. */
 export interface OutputDefaults {
   /** JSON lines, for machines. */
   readonly json: boolean;
-  /** As in `LineFormat`. */
+  /** Adds a code frame of the user's code to readable lines, with paths relative to this folder. */
   readonly code_of?: string;
   /** By key of the configuration. */
   readonly keys?: Readonly<Record<string, string>>;
@@ -120,15 +118,16 @@ export async function outputFor(
   const { level, color: wanted_color, json: wanted_json } = config.log;
   const json = wanted_json ?? defaults.json;
   const color = !json && (wanted_color ?? process.stdout.hasColors?.() ?? false);
-  const lines = { level, json, color, code_of: defaults.code_of };
   // Never a destination of pino: it blocks the event loop while a full pipe is not read.
   const print = (text: string) => process.stdout.write(text);
   const recent_log = new RecentLog();
   return {
-    logger: await lineLogger(lines, print, { mask: secretMask(secretsOf(config)), recent_log }),
+    logger: await lineLogger({ level, json, color, code_of: defaults.code_of }, print, {
+      mask: secretMask(secretsOf(config)),
+      recent_log,
+    }),
     recent_log,
     announce: process.stdout.isTTY && !json ? (fields) => print(banner(fields, color)) : undefined,
-    lines,
   };
 }
 

@@ -5,7 +5,7 @@ import type { RecentLog } from '../core/recent-log.ts';
 import { redactCredentials } from '../core/redact.ts';
 import { withCodeFrame } from './code-frame.ts';
 
-/** Plain data, for a thread that writes its own log lines. */
+/** What lines of the log look like. */
 export interface LineFormat {
   readonly level: LogLevel;
   /** JSON lines, for machines; otherwise readable ones. */

@@ -30,8 +30,6 @@ export interface EngineOptions extends Omit<BackgroundOptions, 'reap' | 'nothing
   /** Concurrent runs; 0 executes none, `auto` as many as the process has time for. */
   readonly concurrency: number | 'auto';
   readonly max_attempts: number;
-  /** Run that crashed an earlier process: it fails instead of being retried. */
-  readonly crashed_run?: FailurePolicy['crashed_run'];
   /** Whether no other process uses the database. */
   readonly single_process: boolean;
   /** Whether all stored claims belong to a dead process: no other app of this process uses the database. */
@@ -217,16 +215,11 @@ function runListeners({ bus, onLost, onRecorded }: EngineDeps) {
 /** A run whose worker was lost may have crashed it: it is retried with growing back-off. */
 function reapRules(
   worker_id: string,
-  {
-    max_attempts,
-    crashed_run,
-    onEnded,
-  }: Pick<EngineOptions & ReapRules, 'max_attempts' | 'crashed_run' | 'onEnded'>,
+  { max_attempts, onEnded }: Pick<EngineOptions & ReapRules, 'max_attempts' | 'onEnded'>,
   log_retention_ms: number,
 ): ReapRules {
   return {
     ...failureRules(max_attempts, log_retention_ms, WORKER_LOST),
-    crashed_run,
     onEnded,
     worker_id,
     backoff_ms: 1000,

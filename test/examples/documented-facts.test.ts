@@ -138,7 +138,7 @@ test.each([
     '(it holds ',
     'Stop that server, or set another "storage.url"',
   ],
-  ['docs/troubleshooting.md', 'the event loop is blocked: the server cannot serve anything else'],
+  ['docs/troubleshooting.md', 'the event loop of a graph host is blocked: its other runs wait'],
   [
     'docs/upgrades.md',
     'The database is at schema version ',

@@ -7,19 +7,15 @@ export const start: Command = {
   flags: { ...CONFIG_FLAG, ...ADDRESS_FLAGS, ...ROLE_FLAG },
   async run(values) {
     // Readable lines on a terminal, JSON otherwise.
-    const { config, logger, recent_log, announce, lines } = await loadConfigAndOutput(values, {
+    const { config, logger, recent_log, announce } = await loadConfigAndOutput(values, {
       json: !process.stdout.isTTY,
       keys: SERVING_DEFAULTS,
     });
-    const [{ serve }, { watchEventLoop }] = await Promise.all([
-      import('../../node.ts'),
-      import('../watchdog.ts'),
-    ]);
+    const { serve } = await import('../../node.ts');
     return await serve(config, {
       logger,
       recent_log,
       announce,
-      watchEventLoop: (runningNode) => watchEventLoop({ lines }, runningNode),
       grace_ms: config.runs.shutdown_grace_seconds * 1000,
     });
   },

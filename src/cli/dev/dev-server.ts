@@ -1,24 +1,18 @@
-import { writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { App } from '../../app.ts';
 import { disableBackgroundCallbacks } from '../../config/env.ts';
 import type { Logger } from '../../core/logger.ts';
-import { importUserModule } from '../../graphs/project/user-module.ts';
 import { serve } from '../../node.ts';
 import { DEVELOPING_DEFAULTS, loadConfigAndOutput } from '../config.ts';
 import { withOutput } from '../output.ts';
 import { ignoredPersistenceNote } from '../project-checks.ts';
 import { reportError } from '../report-error.ts';
-import { watchEventLoop } from '../watchdog.ts';
 import type { ChildMessage, DevServerArguments, ParentMessage } from './server-process.ts';
-
-/** A node that blocks the event loop this long fails and the server restarts, ms. */
-const MAX_BLOCKED_MS = 30_000;
 
 type ServeMessage = Extract<ParentMessage, { type: 'serve' }>;
 
 /** Entry point of a `dev` server process: the parent sends `serve` and `stop` messages, and connections. */
-async function devServer({ flags, root, faulty_node_file, has_hosts }: DevServerArguments): Promise<number> {
+async function devServer({ flags, root }: DevServerArguments): Promise<number> {
   const stop = new AbortController();
   const serveMessage = Promise.withResolvers<ServeMessage>();
   let reload = () => {};
@@ -32,10 +26,11 @@ async function devServer({ flags, root, faulty_node_file, has_hosts }: DevServer
   process.on('disconnect', () => stop.abort());
 
   disableBackgroundCallbacks();
-  await warmUp(root, has_hosts);
+  // Most of the time that a start takes.
+  await Promise.all([import('../../app.ts'), import('../readable-lines.ts')]);
   const message = await Promise.race([serveMessage.promise, aborted(stop.signal)]);
   if (message === undefined) return 0;
-  const { config, logger, recent_log, announce, lines } = await loadConfigAndOutput(flags, {
+  const { config, logger, recent_log, announce } = await loadConfigAndOutput(flags, {
     json: false,
     code_of: root,
     keys: DEVELOPING_DEFAULTS,
@@ -50,11 +45,7 @@ async function devServer({ flags, root, faulty_node_file, has_hosts }: DevServer
       stop: stop.signal,
       grace_ms: 0,
       announce: message.shows_banner ? announce : undefined,
-      crashed_run: message.crashed_run,
       gives_hints: true,
-      onFaultyNode: (node) => writeFileSync(faulty_node_file, JSON.stringify(node)),
-      watchEventLoop: (runningNode) =>
-        watchEventLoop({ lines, fatal_ms: MAX_BLOCKED_MS, faulty_node_file }, runningNode),
       makeReachable: (app) => {
         void noteIgnoredPersistence(app, logger);
         reload = reloader(app, logger, stop.signal);
@@ -93,14 +84,6 @@ async function reloadProject(app: App, logger: Logger, signal: AbortSignal): Pro
 /** A parent that has exited needs no message. */
 function toParent(message: ChildMessage): void {
   process.send?.(message, () => {});
-}
-
-/** Preloads what does not change, the server and the project's LangGraph: most of the start-up time. */
-async function warmUp(root: string, has_hosts: boolean): Promise<void> {
-  await Promise.all([import('../../app.ts'), import('../readable-lines.ts')]);
-  if (has_hosts) return;
-  // A missing package is reported when the graphs load.
-  await importUserModule(root, '@langchain/langgraph').catch(() => {});
 }
 
 /** Serves the connections that the parent accepts, instead of listening. */

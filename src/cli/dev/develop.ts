@@ -1,4 +1,4 @@
-import { join, relative, resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { projectCode } from '../../app/extensions.ts';
 import { isChildOfNpm } from '../../config/env.ts';
@@ -12,7 +12,6 @@ import { DEVELOPING_DEFAULTS, loadConfigFor } from '../config.ts';
 import { FileWatcher, importedFiles } from './file-watcher.ts';
 import { DevProxy } from './proxy.ts';
 import { DevSupervisor } from './supervisor.ts';
-import { temporaryFolder } from './temporary-folder.ts';
 
 /**
  * Serves the project and restarts after every change, until stopped. While the configuration is invalid, the last valid
@@ -23,14 +22,7 @@ export async function develop(flags: FlagValues, first: LoadedConfig, logger: Lo
   using end = endRequest(parent.exited);
   using proxy = new DevProxy();
   await proxy.listenAt(first.config.server);
-  await using folder = await temporaryFolder();
-  const given = {
-    flags,
-    root: first.config.root,
-    faulty_node_file: join(folder.path, 'faulty-node.json'),
-    has_hosts: first.config.hosts.count !== 0,
-  };
-  await using servers = new DevSupervisor(given, proxy, logger);
+  await using servers = new DevSupervisor({ flags, root: first.config.root }, proxy, logger);
   using watcher = new FileWatcher();
   await servers.restart();
   for (let known = first; ; ) {

@@ -1,30 +1,17 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { programFile } from '../../core/package-files.ts';
 import { after } from '../../core/timers.ts';
-import type { ServeOptions } from '../../node.ts';
 import type { FlagValues } from '../command.ts';
 
 export interface DevServerArguments {
   readonly flags: FlagValues;
   /** The project's root folder. */
   readonly root: string;
-  /** File in which the process reports the node that crashed it, as JSON of a `FaultyNode`. */
-  readonly faulty_node_file: string;
-  /** Whether the project's code executes in graph hosts; if so, the process preloads none of it. */
-  readonly has_hosts: boolean;
 }
-
-/** A run that crashed the previous process, with its error. */
-export type CrashedRun = NonNullable<ServeOptions['crashed_run']>;
 
 /** Messages from `dev` to a server process. Sockets from the proxy arrive on the same channel. */
 export type ParentMessage =
-  | {
-      readonly type: 'serve';
-      readonly url: string;
-      readonly shows_banner: boolean;
-      readonly crashed_run?: CrashedRun;
-    }
+  | { readonly type: 'serve'; readonly url: string; readonly shows_banner: boolean }
   /** The project's code has changed; a load in progress is outdated. */
   | { readonly type: 'reload' }
   | { readonly type: 'stop' };
@@ -45,7 +32,6 @@ const PROGRAM = programFile('cli/dev/dev-server');
 /** One server process of `dev`. Only a new process can reload changed modules. */
 export class ServerProcess {
   readonly child: ChildProcess;
-  readonly given: DevServerArguments;
   /** Exit code; null if killed by a signal. */
   readonly ended: Promise<number | null>;
   /** Resolves when a change that it has loaded needs a new process. */
@@ -55,7 +41,6 @@ export class ServerProcess {
 
   /** The process preloads, but does not load the project or open its data before `serve`. */
   constructor(given: DevServerArguments) {
-    this.given = given;
     this.child = fork(PROGRAM, [JSON.stringify(given)], { stdio: 'inherit' });
     this.ended = new Promise((resolve) => {
       this.child.once('exit', resolve);
@@ -80,8 +65,8 @@ export class ServerProcess {
   }
 
   /** `shows_banner`: stdout is a terminal. Resolves to true when it accepts connections, to false if it exits first. */
-  async serve(url: string, shows_banner: boolean, crashedRun?: CrashedRun): Promise<boolean> {
-    this.#send({ type: 'serve', url, shows_banner, ...(crashedRun && { crashed_run: crashedRun }) });
+  async serve(url: string, shows_banner: boolean): Promise<boolean> {
+    this.#send({ type: 'serve', url, shows_banner });
     return await Promise.race([this.#reachable, this.ended.then(() => false)]);
   }
 

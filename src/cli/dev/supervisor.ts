@@ -1,11 +1,8 @@
-import { readFile, rm } from 'node:fs/promises';
 import { systemClock, timestamp } from '../../core/clock.ts';
-import { tryOrUndefined } from '../../core/failure.ts';
-import { isObject } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
 import { after, type Timer } from '../../core/timers.ts';
 import type { DevProxy } from './proxy.ts';
-import { type CrashedRun, type DevServerArguments, ServerProcess } from './server-process.ts';
+import { type DevServerArguments, ServerProcess } from './server-process.ts';
 
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 30_000;
@@ -13,24 +10,19 @@ const MAX_DELAY_MS = 30_000;
 const HEALTHY_AFTER_MS = 30_000;
 
 /**
- * Runs one server process at a time behind a proxy that keeps the port. Without graph hosts a spare process is forked
- * ahead, so that a change costs only the time to load the project. A process that crashes is restarted with exponential
- * backoff, and the run that crashed it fails.
+ * Runs one server process at a time behind a proxy that keeps the port. A process that crashes is restarted with
+ * exponential backoff.
  */
 export class DevSupervisor implements AsyncDisposable {
   readonly #given: DevServerArguments;
   readonly #proxy: DevProxy;
   readonly #logger: Logger;
   #current: ServerProcess | undefined;
-  #spare: ServerProcess | undefined;
   /** Never rejects. */
   #supervision: Promise<void> = Promise.resolve();
   /** Consecutive failures. */
   #failures = 0;
-  /** Processes spawned so far. */
-  #count = 0;
   #retry: Timer | undefined;
-  #crashedRun: CrashedRun | undefined;
 
   constructor(given: DevServerArguments, proxy: DevProxy, logger: Logger) {
     this.#given = given;
@@ -56,15 +48,15 @@ export class DevSupervisor implements AsyncDisposable {
     this.#retry?.[Symbol.dispose]();
     const last = this.#current;
     this.#current = undefined;
-    await Promise.all([last?.stop(), this.#spare?.stop()]);
+    await last?.stop();
     await this.#supervision;
   }
 
   async #replace(): Promise<void> {
     this.#retry?.[Symbol.dispose]();
     const before = this.#current;
-    const server = this.#spare?.alive ? this.#spare : this.#spawn();
-    this.#spare = undefined;
+    // It loads the server while the one before stops.
+    const server = new ServerProcess(this.#given);
     this.#current = server;
     this.#proxy.routeTo('starting');
     await before?.stop();
@@ -72,32 +64,16 @@ export class DevSupervisor implements AsyncDisposable {
   }
 
   async #supervise(server: ServerProcess, isFirst: boolean): Promise<void> {
-    const previous = this.#crashedRun;
-    this.#crashedRun = undefined;
-    const reachable = await server.serve(this.#proxy.url, isFirst, previous);
+    const reachable = await server.serve(this.#proxy.url, isFirst);
     const since = systemClock.monotonic();
-    if (this.#current === server) {
-      if (reachable) this.#proxy.routeTo(server.child);
-      // With graph hosts, only a change of the configuration needs a new process.
-      if (!this.#given.has_hosts) this.#spare = this.#spawn();
-    }
+    if (this.#current === server && reachable) this.#proxy.routeTo(server.child);
     void server.needsRestart.then(() => this.#restartInstead(server));
     const code = await server.ended;
-    const crashedRun = await readCrashedRun(server.given, code);
     if (reachable && systemClock.monotonic() - since > HEALTHY_AFTER_MS) this.#failures = 0;
-    if (this.#current === server) this.#restartAfter(server, code, crashedRun);
+    if (this.#current === server) this.#restartAfter(server, code);
   }
 
-  /** One file per process, so that no process is blamed for another's crash. */
-  #spawn(): ServerProcess {
-    this.#count += 1;
-    return new ServerProcess({
-      ...this.#given,
-      faulty_node_file: `${this.#given.faulty_node_file}.${this.#count}`,
-    });
-  }
-
-  #restartAfter(server: ServerProcess, code: number | null, crashedRun: CrashedRun | undefined): void {
+  #restartAfter(server: ServerProcess, code: number | null): void {
     const delay_ms = Math.min(FIRST_DELAY_MS * 2 ** this.#failures, MAX_DELAY_MS);
     this.#failures += 1;
     const why = code === null ? 'was killed' : `ended with exit code ${code}`;
@@ -108,7 +84,6 @@ export class DevSupervisor implements AsyncDisposable {
       retry_after: seconds,
     });
     this.#logger.error(`the server ${why}; it restarts at the next change, or in ${seconds} s`);
-    this.#crashedRun = crashedRun;
     this.#retry = after(delay_ms, () => this.#restartInstead(server));
   }
 
@@ -119,20 +94,4 @@ export class DevSupervisor implements AsyncDisposable {
       this.#logger.error('the server cannot be restarted', { error }),
     );
   }
-}
-
-/** Returns `undefined` if no node is to blame. Paths are relative to the project, because clients see them. */
-async function readCrashedRun(
-  { faulty_node_file, root }: DevServerArguments,
-  code: number | null,
-): Promise<CrashedRun | undefined> {
-  const text = await readFile(faulty_node_file, 'utf8').catch(() => undefined);
-  await rm(faulty_node_file, { force: true });
-  const faultyNode: unknown =
-    text === undefined || code === 0 ? undefined : tryOrUndefined(() => JSON.parse(text));
-  if (!isObject(faultyNode) || typeof faultyNode['run_id'] !== 'string') return undefined;
-  const { run_id, node, what, at } = faultyNode;
-  const place = typeof at === 'string' && at.startsWith(`${root}/`) ? ` (${at.slice(root.length + 1)})` : '';
-  const message = `The node "${node}" ${what}${place}, which crashed the server; the run is not retried.`;
-  return { run_id, error: { error: 'WorkerLostError', message } };
 }

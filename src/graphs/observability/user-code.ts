@@ -4,7 +4,7 @@ import { uncapturedLogger } from './capture-output.ts';
 import { currentRunOutput } from './run-output.ts';
 import type { RunningNode } from './running-node.ts';
 
-/** A node whose code ends this process or blocks its event loop. */
+/** A node whose code ends this process. */
 export interface FaultyNode extends RunningNode {
   /** What the node did, such as `called process.exit(3)`. */
   readonly what: string;

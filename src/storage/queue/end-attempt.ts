@@ -26,8 +26,6 @@ export interface FailurePolicy {
   readonly exhausted: RunError;
   /** Called when a run has ended for it. */
   readonly onExhausted?: (() => void) | undefined;
-  /** Poison pill: a run known to crash its worker. It is not retried at all, and ends with this error. */
-  readonly crashed_run?: { readonly run_id: string; readonly error: RunError } | undefined;
 }
 
 export interface AttemptEnd {
@@ -74,7 +72,7 @@ export async function endAttempt(
     return { outcome: 'stray', promoted: await endRun(tx, thread, head, { status: 'interrupted' }, rules) };
   }
   const { failures, losses, supersteps } = how.failure ? await chargeFailure(tx, head) : head;
-  const last = how.failure && terminalError(how.failure, head.run_id, failures, losses);
+  const last = how.failure && terminalError(how.failure, failures, losses);
   if (last) {
     await failRun(tx, thread, head, last);
     const ending = { status: 'error', error: last.message } as const;
@@ -108,12 +106,10 @@ async function chargeFailure(tx: Transaction, head: HeadRow) {
 
 /** The error that ends the run; `undefined` while it may be retried. */
 function terminalError(
-  { max_attempts, exhausted, crashed_run }: FailurePolicy,
-  run_id: string,
+  { max_attempts, exhausted }: FailurePolicy,
   failures: number,
   losses: number,
 ): RunError | undefined {
-  if (crashed_run?.run_id === run_id) return crashed_run.error;
   return failures >= max_attempts || losses >= max_attempts * MAX_LOSSES_FACTOR ? exhausted : undefined;
 }
 
