@@ -161,3 +161,22 @@ describeEachDatabase('following a thread whose runs execute in another process',
     await attempt.end();
   });
 });
+
+describeEachDatabase('a run that is not resumable', (open) => {
+  test('is announced as changed to other processes when its events are logged, before its end', async () => {
+    await using db = await open();
+    const wire = new Wire();
+    const [executes, follows] = [wire.connect('executes'), wire.connect('follows', 0)];
+    await introduced(wire, 2);
+    const there = followedThread(db, executes);
+    const run_id = await there.add(there.thread_id);
+    const attempt = await executing(there, false);
+    const heard: string[] = [];
+    using _run = follows.onUpdated(run_id, () => void heard.push('run'));
+    using _thread = follows.onUpdated(there.thread_id, () => void heard.push('thread'));
+    await attempt.log('a');
+    await until('the other process hears of the thread', () => heard.includes('thread'));
+    expect(heard).toContain('run');
+    await attempt.end();
+  });
+});

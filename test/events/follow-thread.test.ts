@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { sql } from '../../src/db/sql.ts';
 import { memoryBus } from '../../src/events/bus.ts';
 import { lastThreadSeq } from '../../src/events/follow-thread.ts';
 import { deleteThread } from '../../src/storage/threads/delete.ts';
@@ -130,6 +131,20 @@ describeEachDatabase('following a thread', (open) => {
     expect(await setThreadState(db, there.thread_id, state, '2026-11-20T12:00:00.000Z')).toBe('updated');
     await run(there, 'b');
     expect(await read(there, 5)).toEqual(['1:a', '2:end', '3:state_update', '4:b', '5:end']);
+  });
+
+  test('leaves the number of the end of a run to it when a failure took the run out of the queue', async () => {
+    await using db = await open();
+    const there = followedThread(db);
+    await there.add(there.thread_id);
+    const attempt = await executing(there);
+    await attempt.log('a');
+    await db.run(sql`delete from run_queue where thread_id = ${there.thread_id}`);
+    const event = { event_id: randomUUID(), event: 'state_update', data: '{}', retention_ms: 60_000 };
+    const state = { values: {}, status: 'idle' as const, interrupts: {}, event };
+    expect(await setThreadState(db, there.thread_id, state, '2026-11-20T12:00:00.000Z')).toBe('updated');
+    expect(await read(there, 2)).toEqual(['1:a', '3:state_update']);
+    attempt.abandon();
   });
 
   test('yields no events of a deleted thread', async () => {

@@ -13,3 +13,17 @@ test('callers of every kind have idempotency keys of their own', async () => {
   expect(made.map(({ status }) => status)).toEqual(callers.map(() => 200));
   expect(new Set(made.map(({ body }) => body.thread_id)).size).toBe(callers.length);
 });
+
+test('tokens of one key for different threads have idempotency keys of their own', async () => {
+  const operator = { 'x-api-key': FIRST };
+  const key = { 'idempotency-key': 'one-for-each-thread' };
+  const statuses: number[] = [];
+  for (const _ of ['first', 'second']) {
+    const { thread_id } = (await server.post('/threads', {}, operator)).body;
+    const { token } = (await server.post('/auth/tokens', { thread_id }, operator)).body;
+    const run = { assistant_id: 'chat', input: { messages: [] } };
+    const caller = { authorization: `Bearer ${token}`, ...key };
+    statuses.push((await server.post(`/threads/${thread_id}/runs`, run, caller)).status);
+  }
+  expect(statuses).toEqual([200, 200]);
+});

@@ -66,6 +66,25 @@ test('deliveries of a thread belong to its owner, also after the thread is delet
   await expect(webhooks.redeliver(BOB, delivery_id)).rejects.toThrow('not found');
 });
 
+test('a delivery that another user asks to send again is left as it is', async () => {
+  await using services = await openServices();
+  const { outbox } = services.storage;
+  const claim = () =>
+    outbox.claim({
+      host: 'receiver.example',
+      token: randomUUID(),
+      worker_id: randomUUID(),
+      limit: 1,
+      lease_ms: 60_000,
+    });
+  const delivery_id = await told(services);
+  expect(await claim()).toMatchObject([{ delivery_id }]);
+  await expect(webhooksOf(services).redeliver(BOB, delivery_id)).rejects.toThrow('not found');
+  expect(await claim()).toEqual([]);
+  await webhooksOf(services).redeliver(ALICE, delivery_id);
+  expect(await claim()).toMatchObject([{ delivery_id }]);
+});
+
 test('a test delivery belongs to its creator and is refused to users who may not create runs', async () => {
   await using services = await openServices();
   const webhooks = webhooksOf(services);

@@ -40,7 +40,7 @@ export function executingWorker(
   db: Db,
   graphs: GraphRegistry,
   rules: Partial<AttemptContext['rules']> = {},
-  changes: (queue: RunQueue) => Partial<AttemptContext> = () => ({}),
+  changes: (queue: RunQueue, writes: AttemptContext['writes']) => Partial<AttemptContext> = () => ({}),
   slots: Pick<RunWorkerDeps, 'concurrency' | 'auto'> = { concurrency: 4 },
 ) {
   const counted: PricedStep[] = [];
@@ -48,17 +48,22 @@ export function executingWorker(
     name: 'counting',
     flushed: async (_tx: unknown, { calls }: Flush) => counted.push(...calls),
   };
-  const { queue, ...story } = queueStory(db, { riders: new Riders([counting]) });
+  const riders = new Riders([counting]);
+  const { queue, ...story } = queueStory(db, { riders });
+  // A batch may be committed before the run ends.
+  const writes: AttemptContext['writes'] = (lease, options) =>
+    new WriteBuffer(db, lease, options, { riders });
   const { meter, observed } = recordingMeter();
   const statuses: string[] = [];
   const log = runEventRepository(db);
   const context = attemptContext(db, queue, graphs);
   const deps: AttemptContext = {
     ...context,
+    writes,
     meter,
     onEnded: ({ status }) => statuses.push(status),
     rules: { ...context.rules, ...rules },
-    ...changes(queue),
+    ...changes(queue, writes),
   };
   const worker = new RunWorker({
     ...deps,

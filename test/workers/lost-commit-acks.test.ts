@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { InsufficientStorage, Unavailable } from '../../src/core/errors.ts';
+import { immediate } from '../../src/core/event-loop.ts';
 import { systemIds } from '../../src/core/ids.ts';
 import type { CommitMode, Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
@@ -10,6 +11,7 @@ import type { Run, RunKwargs } from '../../src/schemas/runs.ts';
 import type { RunQueue } from '../../src/storage/queue/queue.ts';
 import { ActiveAttempts } from '../../src/storage/runs/active-attempts.ts';
 import { runEventRepository } from '../../src/storage/runs/events.ts';
+import type { Lease } from '../../src/storage/runs/lease.ts';
 import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import type { AttemptContext } from '../../src/workers/attempt.ts';
 import type { runAttempt } from '../../src/workers/run-attempt.ts';
@@ -137,6 +139,31 @@ describeEachDatabase('a worker', (open) => {
     expect(await at.queue.position(run.run_id)).toMatchObject({ state: 'running', attempt: 1 });
     going.resolve();
     expect(await at.ended(run)).toBe('success');
+    await at.worker.stop(0);
+  });
+
+  test('does not release a run that it claimed again before the attempt which lost it had ended', async () => {
+    await using db = await open();
+    const ends = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+    const leases: Lease[] = [];
+    const at = working(
+      db,
+      oneValue,
+      () => ({}),
+      async (_context, { lease }) => ends[leases.push(lease) - 1]?.promise,
+    );
+    const run = await at.enqueue();
+    await at.worker.tick();
+    // Others took this process for dead.
+    await at.queue.requeueUnknown({ worker_id: WORKER.worker_id, ...(leases[0] as Lease) });
+    await at.worker.tick();
+    expect(leases).toHaveLength(2);
+    ends[0].resolve();
+    await immediate();
+    await at.worker.reconcileLeases();
+    expect(await at.queue.position(run.run_id)).toMatchObject({ state: 'running' });
+    expect(at.worker.active).toBe(1);
+    ends[1].resolve();
     await at.worker.stop(0);
   });
 

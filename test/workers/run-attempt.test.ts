@@ -7,9 +7,8 @@ import { follow } from '../../src/events/follow.ts';
 import type { GraphEvent } from '../../src/graphs/graph.ts';
 import type { Run } from '../../src/schemas/runs.ts';
 import { runEventRepository } from '../../src/storage/runs/events.ts';
-import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
+import type { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
-import type { AttemptContext } from '../../src/workers/attempt.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { executingWorker } from '../support/executing-worker.ts';
 import { liveSources } from '../support/live-sources.ts';
@@ -162,10 +161,9 @@ describeEachDatabase('an attempt', (open) => {
         await once(signal, 'abort');
         signal.throwIfAborted();
       });
-      const buffered = () => ({
-        writes: (...args: Parameters<AttemptContext['writes']>) => (writes = new WriteBuffer(db, ...args)),
-      });
-      const at = executingWorker(db, graph, {}, buffered);
+      const at = executingWorker(db, graph, {}, (_queue, openWrites) => ({
+        writes: (...args) => (writes = openWrites(...args)),
+      }));
       at.worker.start();
       const run = await at.enqueue();
       await expect.poll(() => written).toBeDefined();
@@ -204,8 +202,8 @@ describeEachDatabase('an attempt', (open) => {
         writes?.addSteps([modelCall(1, 10)]);
         yield* twoValues();
       });
-      const at = executingWorker(db, graph, {}, (queue) => ({
-        writes: (...args) => (writes = new WriteBuffer(db, ...args)),
+      const at = executingWorker(db, graph, {}, (queue, openWrites) => ({
+        writes: (...args) => (writes = openWrites(...args)),
         queue: {
           ...queue,
           async finish(lease, end) {

@@ -88,6 +88,14 @@ describeEachDatabase('fairness by owner', (open) => {
     expect((await claim(10)).owners).toEqual(['a']);
   });
 
+  test('owners below their limit take turns across claims', async () => {
+    await using db = await open();
+    const { add, claim } = fairStory(db, { fair_by: 'owner', max_per_owner: 5 });
+    for (const owner of ['a', 'b', 'c']) await add(owner, 2);
+    const claims = [await claim(), await claim(), await claim(), await claim()];
+    expect(claims.flatMap(({ owners }) => owners)).toEqual(['a', 'b', 'c', 'a']);
+  });
+
   test('no claim is empty while an owner has runs within its limit', async () => {
     await using db = await open();
     const { add, claim } = fairStory(db, BY_OWNER);
