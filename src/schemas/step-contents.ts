@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { toJson } from '../core/json.ts';
+import { cutNote } from '../core/text.ts';
 import { Uuid } from './fields.ts';
 
 /**
@@ -23,6 +25,17 @@ export const RecordedContents = z.object({
   texts: z.record(z.string(), z.string()).optional(),
 });
 export type RecordedContents = z.infer<typeof RecordedContents>;
+
+/** JSON of a message that stands for so many in the middle of a conversation. */
+export function cutMessages(count: number): string {
+  return toJson({ role: 'note', content: cutNote(count, 'messages') });
+}
+
+const [CUT_MESSAGES = ''] = cutMessages(0).split('0');
+
+export function isCutNote(message: string): boolean {
+  return message.startsWith(CUT_MESSAGES);
+}
 
 /** A line of a stack. */
 export const FailureFrame = z.object({
@@ -59,7 +72,7 @@ export const StepInputOutput = z.object({
   messages: z.array(z.unknown()).nullable(),
   /**
    * How many of the messages, from the first one, the previous call in the same node of the thread was given too. Null
-   * without a previous call.
+   * without a previous call, and where messages in the middle of one of the two are missing.
    */
   repeated: z.int().nullable(),
   /**

@@ -160,3 +160,27 @@ test('messages that cannot be read to the end leave room for those of later step
   expect(first).toBeUndefined();
   expect(Object.values(others.at(-1)?.texts ?? {}).map(parse)).toEqual([{ role: 'user', content: 'Tea?' }]);
 });
+
+test('of a conversation beyond 1 MB, messages that an earlier call had count like new ones', () => {
+  const recorder = new StepRecorder('contents', systemClock);
+  const message = (n: number) => new HumanMessage(`${n} ${'x'.repeat(60_000)}`);
+  const given = Array.from({ length: 12 }, (_, n) => message(n));
+  const kept = (): number => {
+    const step = recorder.begin({
+      kind: 'model',
+      name: 'm',
+      model: null,
+      provider: null,
+      place: placeOf({}),
+    });
+    recorder.keep(step, (keeper) => keeper.call([given], {}, {}));
+    recorder.succeed(step);
+    return recorder.take()[0]?.recorded?.messages?.length ?? 0;
+  };
+  expect(kept()).toBe(12);
+  for (let n = 12; n < 22; n++) given.push(message(n));
+  expect(kept()).toBe(22);
+  for (let n = 22; n < 60; n++) given.push(message(n));
+  // The first four, a note, and the newest.
+  expect(kept()).toBe(4 + 1 + 18);
+});

@@ -4,7 +4,7 @@ import { timestamp } from '../../src/core/clock.ts';
 import { columns, number } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { raw, sql } from '../../src/db/sql.ts';
-import type { RecordedContents } from '../../src/schemas/step-contents.ts';
+import { cutMessages, type RecordedContents } from '../../src/schemas/step-contents.ts';
 import { ActiveAttempts } from '../../src/storage/runs/active-attempts.ts';
 import type { Lease } from '../../src/storage/runs/lease.ts';
 import { runStepRepository } from '../../src/storage/runs/steps.ts';
@@ -83,6 +83,21 @@ describeEachStorage('the contents of steps', (open) => {
     expect(await count(db, 'step_texts')).toBe(3);
     await ran(db, threadId(2), given('a'));
     expect(await count(db, 'step_texts')).toBe(4);
+  });
+
+  test('of calls whose middle was cut do not tell how many messages they share, but for the beginning', async () => {
+    await using db = await open();
+    const cut = (count: number, ...rest: string[]): RecordedContents => {
+      const whole = given('a', ...rest);
+      const note = cutMessages(count);
+      const [first = '', ...others] = whole.messages ?? [];
+      return { ...whole, messages: [first, note, ...others], texts: { ...whole.texts, [note]: note } };
+    };
+    const first = await ran(db, threadId(1), given('a', 'b'), cut(1, 'c'), cut(2, 'd'), cut(2, 'd', 'e'));
+    const shared = async (number: number) => (await read(db, first, number))?.previous?.repeated;
+    expect([await shared(2), await shared(3), await shared(4)]).toEqual([null, null, 3]);
+    const other = await ran(db, threadId(1), given('z', 'b'));
+    expect((await read(db, other))?.previous?.repeated).toBe(0);
   });
 
   test('of any length are read as they were given, and take little more than their length', async () => {

@@ -1,7 +1,7 @@
 import { tryOrUndefined } from '../../core/failure.ts';
 import { isObject, toJson } from '../../core/json.ts';
-import { cutNote, textDigest } from '../../core/text.ts';
-import type { RecordedContents } from '../../schemas/step-contents.ts';
+import { textDigest } from '../../core/text.ts';
+import { cutMessages, type RecordedContents } from '../../schemas/step-contents.ts';
 import { markOf } from './content-marks.ts';
 import { roleOf } from './contents.ts';
 import { cutJson, plainParameters } from './cut-json.ts';
@@ -36,7 +36,8 @@ interface Known {
 export class ContentKeeper {
   /** Texts that no step has brought to storage yet, by digest, and how many steps wait with each. */
   readonly #waiting = new Map<string, { readonly text: string; holders: number }>();
-  readonly #brought = new Set<string>();
+  /** The lengths of those that one has brought. */
+  readonly #brought = new Map<string, number>();
   readonly #known = new WeakMap<object, Known>();
   /** Of all that waits; of these, of the steps that have ended. */
   #characters = 0;
@@ -112,7 +113,7 @@ export class ContentKeeper {
       if (text === undefined) continue;
       texts[digest] = text;
       this.#waiting.delete(digest);
-      this.#brought.add(digest);
+      this.#brought.set(digest, text.length);
       this.#ended += text.length;
     }
     for (const part of parts) this.#ended += sizeOf(part);
@@ -166,12 +167,11 @@ export class ContentKeeper {
     for (const message of given.slice(FIRST).toReversed()) {
       if (characters > MAX_CALL || newest.length > MAX_MESSAGES) break;
       const digest = this.#message(message);
-      characters += this.#waiting.get(digest)?.text.length ?? 0;
+      characters += this.#waiting.get(digest)?.text.length ?? this.#brought.get(digest) ?? 0;
       newest.push(digest);
     }
     const cut = given.length - first.length - newest.length;
-    const note = { role: 'note', content: cutNote(cut, 'messages') };
-    return [...first, ...(cut > 0 ? [this.#shared(toJson(note))] : []), ...newest.reverse()];
+    return [...first, ...(cut > 0 ? [this.#shared(cutMessages(cut))] : []), ...newest.reverse()];
   }
 
   #message(message: unknown): string {

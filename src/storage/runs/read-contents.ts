@@ -2,6 +2,7 @@ import { columns } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
 import { isOneOf } from '../../db/json.ts';
 import { and, type RowOf, sql } from '../../db/sql.ts';
+import { isCutNote } from '../../schemas/step-contents.ts';
 import type { SharedName } from './masked-contents.ts';
 import { numbersOf, readTexts } from './step-texts.ts';
 
@@ -24,8 +25,8 @@ export interface PreviousCall {
   readonly number: number;
   /** How many messages it had. */
   readonly messages: number;
-  /** How many of them, from the first one, this call has too. */
-  readonly repeated: number;
+  /** How many of them, from the first one, this call has too; null if that is not known, because one of both was cut. */
+  readonly repeated: number | null;
   readonly has_same_tools: boolean;
 }
 
@@ -63,13 +64,26 @@ async function previousCall(
   const { texts, ...place } = found;
   const before = numbersOf(texts);
   if (!before.messages) return undefined;
-  const differs = messages.findIndex((each, n) => each !== before.messages?.[n]);
   return {
     ...place,
     messages: before.messages.length,
-    repeated: differs < 0 ? messages.length : differs,
+    repeated: await countRepeated(db, step.thread_id, messages, before.messages),
     has_same_tools: tools?.[0] === before.tools?.[0],
   };
+}
+
+/** `null` where a note stands for messages in the middle of one of them: what follows has other places. */
+async function countRepeated(
+  db: Db,
+  thread_id: string,
+  messages: readonly number[],
+  before: readonly number[],
+): Promise<number | null> {
+  const differs = messages.findIndex((each, n) => each !== before[n]);
+  if (differs < 0) return messages.length;
+  const differing = [messages[differs], before[differs]].filter((each) => each !== undefined);
+  const texts = await readTexts(db, thread_id, differing);
+  return [...texts.values()].some(isCutNote) ? null : differs;
 }
 
 const CALL = columns('run_steps', 's.run_id, s.attempt, s.number, s.texts');
