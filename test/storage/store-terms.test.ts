@@ -24,6 +24,21 @@ test('a word of a store item is indexed with its first 256 positions', () => {
   expect(indexed.at(-2)).toBe(OMITTED);
 });
 
+describeEachStorage('a query of the store that only excludes', (open) => {
+  test('finds nothing, also not what it excludes', async () => {
+    await using db = await open();
+    const store = storeOver(db);
+    for (const text of ['green tea', 'black coffee'])
+      await store.apply([{ namespace: ['notes'], key: text, value: { text } }]);
+    const found = async (query: string) =>
+      (await store.search({ namespace_prefix: [], query, limit: 9, offset: 0 })).map(({ key }) => key).sort();
+    expect(await found('-coffee')).toEqual([]);
+    expect(await found('-"black coffee" -tea')).toEqual([]);
+    expect(await found('green -coffee')).toEqual(['green tea']);
+    expect(await found('- ')).toEqual(['black coffee', 'green tea']);
+  });
+});
+
 describeEachStorage('an item that repeats a word', (open) => {
   test('is found by that word and by later ones, but no phrase spans omitted positions', async () => {
     await using db = await open();

@@ -164,6 +164,7 @@ async function find(
 ): Promise<Found[]> {
   if (typeof query === 'object') return findNearest(db, form, query, await applyConditions(db, scope));
   const words = query === undefined ? undefined : parseWordQuery(query);
+  if (words?.any.length === 0) return [];
   return words ? findByWords(db, words, scope) : listItems(db, scope);
 }
 

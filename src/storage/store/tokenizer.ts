@@ -48,7 +48,7 @@ export function withoutRepetition(words: readonly string[]): string[] {
   });
 }
 
-/** A parsed query. Each term is a word or a phrase. */
+/** A parsed query. Each term is a word or a phrase. Without one to match it finds nothing. */
 export interface WordQuery {
   /** Matches any of these terms; more matches score higher. */
   readonly any: readonly string[][];
@@ -76,7 +76,8 @@ export function parseWordQuery(query: string): WordQuery | undefined {
     into.set(name, words);
     left -= words.length;
   }
-  return any.size > 0 ? { any: [...any.values()], none: [...none.values()] } : undefined;
+  if (any.size === 0 && none.size === 0) return undefined;
+  return { any: [...any.values()], none: [...none.values()] };
 }
 
 /** Labels indexed per namespace; deeper ones are matched by the condition on the item. */
