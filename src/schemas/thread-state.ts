@@ -119,7 +119,7 @@ export const ThreadHistory = z.looseObject({
 export type ThreadHistory = z.infer<typeof ThreadHistory>;
 
 /** Query form: `before` is a checkpoint id, and the default limit differs (contract §17). */
-export const ThreadHistoryQuery = z.looseObject({
+export const ThreadHistoryQuery = z.object({
   limit: QueryLimit.default(10).meta({ description: 'How many states to return, newest first.' }),
   before: Name.optional().meta({ description: 'Only states before the checkpoint with this id.' }),
   select: queryList(ThreadStateField).optional().meta({ description: SELECT }),

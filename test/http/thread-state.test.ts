@@ -74,6 +74,13 @@ test('the history before a checkpoint can be requested in every form that client
   expect(byMetadata.body).toHaveLength(1);
 });
 
+test('the history in a query ignores fields that only a body has', async () => {
+  const thread_id = await threadAfter('echo', { x: 1 });
+  const { body: history } = await http.get(`/threads/${thread_id}/history`);
+  const query = 'metadata=%7B%22step%22%3A9%7D&checkpoint=x';
+  expect((await http.get(`/threads/${thread_id}/history?${query}`)).body).toEqual(history);
+});
+
 test('the state of a thread can be updated', async () => {
   const thread_id = await threadAfter('echo', { x: 1 });
   const changed = await http.post(`/threads/${thread_id}/state`, { values: { x: 5 }, as_node: 'b' });
