@@ -167,12 +167,12 @@ function stackParts(error: unknown): { head: string; frames: string } {
     : { head: stack.slice(0, frames), frames: stack.slice(frames) };
 }
 
-/** The error, and what caused it, at most `MAX_CAUSES` more. Never throws. */
+/** The error, and what caused it, each once, at most `MAX_CAUSES` more. Never throws. */
 export function causesOf(error: unknown): unknown[] {
   const causes = [error];
   while (causes.length <= MAX_CAUSES) {
     const cause = causeOf(causes.at(-1));
-    if (!isErrorLike(cause)) break;
+    if (!isErrorLike(cause) || causes.includes(cause)) break;
     causes.push(cause);
   }
   return causes;
@@ -183,8 +183,10 @@ export function stackFramesOf(error: unknown): string {
   return withSourceLocations(bounded(stackParts(error).frames));
 }
 
+/** Not the error itself: some name themselves. */
 function causeOf(error: unknown): unknown {
-  return isErrorLike(error) ? tryOrUndefined(() => error.cause) : undefined;
+  const cause = isErrorLike(error) ? tryOrUndefined(() => error.cause) : undefined;
+  return cause === error ? undefined : cause;
 }
 
 function bounded(text: string): string {

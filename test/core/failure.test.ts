@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  causesOf,
   errorParts,
   errorStack,
   failureForLog,
@@ -30,6 +31,17 @@ test.each([
   [undefined, { error: 'Error', message: 'undefined' }],
 ])('a thrown value is reported by class and text: %#', (thrown, told) => {
   expect(publicFailure(thrown)).toEqual(told);
+});
+
+test('an error that names itself as its cause is told once', () => {
+  const error = new Error('round');
+  error.cause = error;
+  expect(causesOf(error)).toEqual([error]);
+  expect(errorStack(error)).not.toContain('caused by');
+  const [one, other] = [new Error('one'), new Error('other')];
+  one.cause = other;
+  other.cause = one;
+  expect(causesOf(one)).toEqual([one, other]);
 });
 
 describe('for any thrown value', () => {
