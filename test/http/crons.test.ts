@@ -140,6 +140,17 @@ describe('a patch of a cron', () => {
     expect((await http.get(`/runs/crons/${cron_id}`)).body).toEqual(body);
   });
 
+  test('replaces a single time by a schedule, and a schedule by a single time', async () => {
+    const { cron_id } = await create();
+    const at = '2030-01-01T00:00:00Z';
+    const once = await http.patch(`/runs/crons/${cron_id}`, { at });
+    expect(once.body.payload).toMatchObject({ at });
+    expect(once.body.payload).not.toHaveProperty('schedule');
+    const daily = await http.patch(`/runs/crons/${cron_id}`, { schedule: '@daily' });
+    expect(daily.body.payload).toMatchObject({ schedule: '@daily' });
+    expect(daily.body.payload).not.toHaveProperty('at');
+  });
+
   test('pauses and resumes a cron, and a paused or ended cron does not fire', async () => {
     const { cron_id, next_run_date } = await create();
     const patched = async (patch: object) => (await http.patch(`/runs/crons/${cron_id}`, patch)).body;

@@ -92,6 +92,9 @@ function nextDateAfter(stored: StoredCron, cron: StoredCron, now_ms: number): st
 /** A new `context` alone replaces `configurable`, its older name, and vice versa. */
 function mergedPayload(payload: JsonObject, patch: CronPatch): JsonObject {
   const both = { ...payload, ...patch };
+  // Only one of them applies.
+  if (patch.at !== undefined) delete both.schedule;
+  if (patch.schedule !== undefined) delete both.at;
   if (patch.context && !patch.config && isObject(both['config'])) {
     const { configurable: _replaced, ...config } = both['config'];
     return { ...both, config };
