@@ -105,7 +105,7 @@ describeEachStorage('a store search by words', (open) => {
     ['', ['all', 'both']],
     [' \n\t', ['all', 'both']],
     ['?!"', ['all', 'both']],
-    ['-nothing', ['all', 'both']],
+    ['-nothing', []],
     ['"', ['all', 'both']],
     ["it's \\ \" OR NOT AND ( ) * : ^ ' NEAR(a b) <-> & | ! ; --", ['both']],
     ['words : x', ['both']],
