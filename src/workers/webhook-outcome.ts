@@ -37,7 +37,7 @@ export function outcomeOfResponse(
   delivery: ClaimedDelivery,
   context: Context,
 ): DeliveryOutcome {
-  const { status, headers: answer_headers, text, redirect } = answer;
+  const { status, headers: answer_headers, text, not_followed } = answer;
   if (status >= 200 && status < 300) {
     return {
       status_code: status,
@@ -47,8 +47,7 @@ export function outcomeOfResponse(
       verdict: { outcome: 'delivered' },
     };
   }
-  const error =
-    redirect === undefined ? `answered ${status}` : `answered ${status}: redirects are not followed`;
+  const error = not_followed === undefined ? `answered ${status}` : `answered ${status}: ${not_followed}`;
   const verdict: DeliveryDecision =
     TRANSIENT_STATUS.has(status) || status >= 500
       ? retryOrGiveUp(delivery, context, retryAfterMs(answer.retry_after, context.clock))

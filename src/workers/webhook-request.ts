@@ -15,8 +15,10 @@ export interface WebhookResponse {
   readonly status: number;
   /** Raw header value: seconds or a date. */
   readonly retry_after: string | undefined;
-  /** Target of a redirect that was not followed. */
+  /** Target of a redirect. */
   readonly redirect: string | undefined;
+  /** Why the redirect was not followed. */
+  readonly not_followed?: string;
   /** As `storedHeaders` returns them. */
   readonly headers: Readonly<Record<string, string>>;
   /** Beginning of the response body. */
@@ -134,9 +136,12 @@ async function postFollowing(
     // A literal address bypasses `lookup`.
     policy.checkSyntax(url);
     const answer = await postOnce(dispatcher, { ...request, url }, signal);
-    const next = redirects < MAX_REDIRECTS ? redirectTarget(answer, url) : undefined;
-    if (next === undefined) return answer;
-    url = next;
+    if (answer.redirect === undefined) return answer;
+    const not_followed =
+      refusedRedirect(answer.status, url, answer.redirect) ??
+      (redirects < MAX_REDIRECTS ? undefined : `more than ${MAX_REDIRECTS} redirects`);
+    if (not_followed !== undefined) return { ...answer, not_followed };
+    url = new URL(answer.redirect, url).href;
   }
 }
 
@@ -198,15 +203,16 @@ async function readBodyPrefix(body: Dispatcher.ResponseData['body']): Promise<st
 }
 
 /**
- * The redirect to follow: only as a POST (307, 308), to the same host and port, or from http to https on default ports.
- * `undefined`: the response is final. The signed body must not reach other services of the host.
+ * Why a redirect is not followed: only as a POST (307, 308), to the same host and port, or from http to https on default
+ * ports. The signed body must not reach other services of the host.
  */
-function redirectTarget({ status, redirect }: WebhookResponse, url: string): string | undefined {
-  if ((status !== 307 && status !== 308) || redirect === undefined) return undefined;
-  if (!URL.canParse(redirect, url)) return undefined;
-  const [from, to] = [new URL(url), new URL(redirect, url)];
+function refusedRedirect(status: number, url: string, target: string): string | undefined {
+  if (status !== 307 && status !== 308) return 'only redirects with 307 or 308 are followed';
+  if (!URL.canParse(target, url)) return 'the address of the redirect is invalid';
+  const [from, to] = [new URL(url), new URL(target, url)];
   const isSame = to.protocol === from.protocol && to.port === from.port;
   const isUpgrade =
     from.protocol === 'http:' && to.protocol === 'https:' && from.port === '' && to.port === '';
-  return to.hostname === from.hostname && (isSame || isUpgrade) ? to.href : undefined;
+  if (to.hostname !== from.hostname) return 'redirects to another host are not followed';
+  return isSame || isUpgrade ? undefined : 'redirects to another port or scheme are not followed';
 }

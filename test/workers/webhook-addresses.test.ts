@@ -24,30 +24,37 @@ test.each([307, 308])('redirect %i is followed on the same host, with the body',
 });
 
 test.each([
-  ['another host', 307, (url: string) => url.replace('127.0.0.1', 'localhost')],
-  ['another port', 307, (url: string) => url.replace(/:\d+/, ':9')],
-  ['an address that must not be called', 308, () => 'http://169.254.169.254/latest'],
-  ['another scheme', 307, () => 'file:///etc/passwd'],
-  ['what would become a GET', 302, () => '/moved'],
-])('a webhook redirect to %s is not followed', async (_where, status, location) => {
-  await using hook = await receiver();
-  await using to = await dispatchingAlone();
-  hook.answers.push((_request, response) =>
-    response.writeHead(status, { location: location(hook.url) }).end(),
-  );
-  expect(await to.send(hook.url)).toMatchObject({
-    status: 'dead',
-    attempts: [{ error: naming(`answered ${status}: `, 'redirects') }],
-  });
-  expect(hook.received).toHaveLength(1);
-});
+  ['another host', 307, 'another host', (url: string) => url.replace('127.0.0.1', 'localhost')],
+  ['another port', 307, 'another port', (url: string) => url.replace(/:\d+/, ':9')],
+  ['an address that must not be called', 308, 'another host', () => 'http://169.254.169.254/latest'],
+  ['another scheme', 307, 'another host', () => 'file:///etc/passwd'],
+  ['an invalid address', 307, 'invalid', () => 'http://['],
+  ['what would become a GET', 302, '307 or 308', () => '/moved'],
+])(
+  'a webhook redirect to %s is not followed, and the error has the reason',
+  async (_to, status, reason, location) => {
+    await using hook = await receiver();
+    await using to = await dispatchingAlone();
+    hook.answers.push((_request, response) =>
+      response.writeHead(status, { location: location(hook.url) }).end(),
+    );
+    expect(await to.send(hook.url)).toMatchObject({
+      status: 'dead',
+      attempts: [{ error: naming(`answered ${status}: `, reason) }],
+    });
+    expect(hook.received).toHaveLength(1);
+  },
+);
 
-test('a circular webhook redirect ends the delivery', async () => {
+test('a circular webhook redirect ends the delivery with the limit in the error', async () => {
   await using hook = await receiver();
   await using to = await dispatchingAlone();
   for (let i = 0; i < 9; i++)
     hook.answers.push((_request, response) => response.writeHead(307, { location: '/' }).end());
-  expect(await to.send(hook.url)).toMatchObject({ status: 'dead' });
+  expect(await to.send(hook.url)).toMatchObject({
+    status: 'dead',
+    attempts: [{ error: naming('answered 307: ', 'more than 3 redirects') }],
+  });
   expect(hook.received).toHaveLength(4);
 });
 
