@@ -113,6 +113,26 @@ test('check fails if the code of the project ends the process with success', asy
   expect(stderr).toEqual(naming('agent-server: check: ', 'ended the process'));
 });
 
+test.each([
+  ['unhandled rejection', "void Promise.reject(new Error('stray'));"],
+  ['uncaught exception', "process.nextTick(() => { throw new Error('stray'); });"],
+])('check warns of an %s while a graph loads, and still reports every graph', async (what, code_of_graph) => {
+  await using folder = await project({
+    'agent.config.yaml': 'graphs: { strays: "./strays.mjs:graph", one: "./one.mjs:graph" }',
+    // The import ends only after the error.
+    'strays.mjs': `${code_of_graph}\nawait new Promise((done) => setTimeout(done, 10));\n${GRAPH}`,
+    'one.mjs': GRAPH,
+  });
+
+  const { code, stdout, stderr } = await agentServer(['check'], { cwd: folder.root });
+
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: naming('agent-server: ', what, 'stray', 'strays.mjs'),
+  });
+  expect(lines(stdout)).toEqual(['ok strays ./strays.mjs:graph', 'ok one ./one.mjs:graph']);
+});
+
 test('check builds every UI too', async () => {
   await using folder = await project({
     'agent.config.yaml': 'graphs: { one: "./one.mjs:graph" }\nui: { one: ./card.tsx, other: ./broken.tsx }',

@@ -1,5 +1,6 @@
 import { applyEnvironment } from '../../config/env.ts';
 import { VERSION } from '../../config/version.ts';
+import { errorStack } from '../../core/failure.ts';
 import { projectWarnings } from '../../graphs/project/project-warnings.ts';
 import { langgraphVersion } from '../../graphs/project/user-module.ts';
 import { CONFIG_FLAG, type Command, columns } from '../command.ts';
@@ -16,10 +17,15 @@ export const check: Command = {
   },
   async run(values) {
     const { config, warnings: ofConfig } = await loadConfigFor(values);
-    const warnings = [...ofConfig, ...(await projectWarnings(config))];
-    for (const warning of warnings) process.stderr.write(`agent-server: ${warning}\n`);
+    const warnings: string[] = [];
+    const warn = (warning: string) => {
+      warnings.push(warning);
+      process.stderr.write(`agent-server: ${warning}\n`);
+    };
+    for (const warning of [...ofConfig, ...(await projectWarnings(config))]) warn(warning);
     applyEnvironment(config);
     using _exit = failingExit();
+    using _unhandled = warningOfUnhandledErrors(warn);
     const checked = await checkProject(config, { callFactories: values['no-factories'] === undefined });
     const code = isFine(checked) ? 0 : 1;
     if (values['json']) {
@@ -45,6 +51,19 @@ function failingExit(): Disposable {
   };
   process.once('exit', onExit);
   return { [Symbol.dispose]: () => void process.off('exit', onExit) };
+}
+
+/** Until disposed: an error of the project that nothing awaits does not end the process, as in the server. */
+function warningOfUnhandledErrors(warn: (warning: string) => void): Disposable {
+  const warnOf = (what: string) => (error: unknown) =>
+    warn(`${what} while the code of the project was loaded: ${errorStack(error)}`);
+  const onThrown = warnOf('uncaught exception');
+  const onRejected = warnOf('unhandled rejection');
+  process.on('uncaughtException', onThrown).on('unhandledRejection', onRejected);
+  return {
+    [Symbol.dispose]: () =>
+      void process.off('uncaughtException', onThrown).off('unhandledRejection', onRejected),
+  };
 }
 
 const isFine = (checked: readonly CheckResult[]) => checked.every(({ error }) => error === undefined);
