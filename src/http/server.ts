@@ -15,7 +15,7 @@ import { handleInOrder } from './pipelining.ts';
 import { type AuthHook, authenticateHook } from './plugins/auth.ts';
 import { corsOriginCheck, useCors, useOriginCheck } from './plugins/cors.ts';
 import { useCustomApp } from './plugins/custom-app.ts';
-import { handleClientError, invalidUrlHandler, useErrors } from './plugins/errors.ts';
+import { handleClientError, invalidUrlHandler, StreamErrorLog, useErrors } from './plugins/errors.ts';
 import { useFieldHints } from './plugins/field-hints.ts';
 import { useIdempotency } from './plugins/idempotency.ts';
 import { useRateLimits } from './plugins/rate-limit.ts';
@@ -47,15 +47,12 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
     // `refuseWhileClosing` answers in our own format.
     return503OnClosing: false,
     ...(deps.dispatch && { serverFactory: dispatchingServer(deps.dispatch) }),
-    http: {
-      ...timeouts,
-      maxHeaderSize: options.max_header_bytes,
-      shouldUpgradeCallback: isWebSocketUpgrade,
-    },
+    http: { ...timeouts, maxHeaderSize: options.max_header_bytes, shouldUpgradeCallback: isWebSocketUpgrade },
     routerOptions: { maxParamLength: MAX_NAME_LENGTH },
     clientErrorHandler: handleClientError,
     frameworkErrors: invalidUrlHandler((url) => deps.extensions?.pageOfInvalid?.(url, prefixes)),
     schemaController: { compilersFactory: ZOD_COMPILERS },
+    logController: new StreamErrorLog(logger),
   });
   useConnectionLimits(server, options, logger);
   const metrics = httpMetrics(engine, deps.meters, deps);

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { Client } from '@langchain/langgraph-sdk';
 import { expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 import { until } from '../support/until.ts';
 
 const folder = resolve(import.meta.dirname, '../fixtures/own-app');
@@ -83,6 +84,24 @@ test('responses of the custom app with an error status are unchanged, and thrown
   const broken = await server.get('/own/broken');
   expect([broken.status, broken.text]).toEqual([500, 'Internal Server Error']);
 });
+
+test('a stream of the custom app that fails in the middle is cut off, and its error is logged once', async () => {
+  await using server = await open('./hono.ts:app');
+  const url = await server.app.server.listen({ host: '127.0.0.1', port: 0 });
+  const response = await fetch(`${url}/own/cut`);
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  expect(Buffer.from((await reader.read()).value ?? []).toString()).toBe('one');
+  await expect(reader.read()).rejects.toThrow();
+  await until('the error is logged', () => errors(server).length > 0);
+  // What the next handler would have answered comes before this.
+  await server.get('/own/refused');
+  expect(errors(server)).toEqual([naming('cut in the middle')]);
+});
+
+/** The errors in the log. */
+function errors({ log }: Awaited<ReturnType<typeof open>>): string[] {
+  return log.filter(({ level }) => level === 'error').map(({ fields }) => String(fields['error']));
+}
 
 test('an in-process client of the custom app without a URL reaches its own server', async () => {
   await using server = await open('./hono.ts:app', { mount_prefix: '/agents' });

@@ -30,7 +30,7 @@ export async function serveCustomApp(
   if (http.app === undefined) return { loaded: undefined, close: async () => {} };
   try {
     const app = await importFromProject(http.app, root, adaptCustomApp);
-    const close = await listen(app, http, forwarding(client));
+    const close = await listen(app, http, { forwards: forwarding(client), logger });
     return {
       loaded: { kind: 'fetch' in app ? 'fetch' : 'handle', routes: [...app.routes] },
       close: () => close().catch((error: unknown) => logger.error('http.app failed to close', { error })),
@@ -43,11 +43,11 @@ export async function serveCustomApp(
 async function listen(
   app: LocalApp,
   { app_socket, token }: Initialize['http'],
-  forwards: Forwarding,
+  { forwards, logger }: { readonly forwards: Forwarding; readonly logger: Logger },
 ): Promise<() => Promise<void>> {
   const listener = createServer(LISTENER_OPTIONS, (request, response) => {
     const context = takeContext(AppRequestContext, request, token);
-    if (context) void answer(app, { request, response, context, forwards });
+    if (context) void answer(app, { request, response, context, forwards }, logger);
     else response.writeHead(403).end();
   });
   listener.listen(app_socket);
@@ -59,7 +59,7 @@ async function listen(
   };
 }
 
-async function answer(app: LocalApp, exchange: AppExchange): Promise<void> {
+async function answer(app: LocalApp, exchange: AppExchange, logger: Logger): Promise<void> {
   const { request, response, context } = exchange;
   // Frameworks take the client's address from here; a connection serves one request at a time.
   Object.defineProperty(request.socket, 'remoteAddress', {
@@ -72,13 +72,17 @@ async function answer(app: LocalApp, exchange: AppExchange): Promise<void> {
     if ('fetch' in app) await answerByFetch(app.fetch, exchange);
     else await answerByHandler(app.handle, exchange);
   } catch (error) {
-    sendError(exchange, error);
+    sendError(exchange, error, logger);
   }
 }
 
-/** The server answers for the app, and logs the error. A response that has begun is cut off. */
-function sendError({ response, context }: AppExchange, error: unknown): void {
-  if (response.headersSent) return void response.destroy();
+/** The server answers for the app, and logs the error. A response that has begun is cut off, and its error logged here. */
+function sendError({ response, context }: AppExchange, error: unknown, logger: Logger): void {
+  if (response.headersSent) {
+    // Code whose client has left often fails because of that.
+    if (!response.destroyed) logger.error('http.app failed after its response began', { error });
+    return void response.destroy();
+  }
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   const { statusCode } = Object(error) as { statusCode?: unknown };
   sendAnswer(response, {

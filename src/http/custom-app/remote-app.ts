@@ -10,6 +10,7 @@ import {
 import { publicUrl } from '../public-url.ts';
 import type { CallerContext } from './adapters.ts';
 import type { CustomRoute } from './routes.ts';
+import { sendFromHook } from './send-from-hook.ts';
 
 /** A custom app in another process. */
 export interface RemoteApp {
@@ -110,10 +111,10 @@ function bodyOf(server: FastifyInstance, request: FastifyRequest, kind: RemoteAp
   return kind === 'fetch' ? server.bodies.limited(request, request.raw) : request.raw;
 }
 
-function sendByFastify(reply: FastifyReply, { status, headers, body }: RemoteResponse): FastifyReply {
+function sendByFastify(reply: FastifyReply, { status, headers, body }: RemoteResponse): Promise<never> {
   reply.code(status).headers({ ...headers });
   // On HEAD, Fastify computes the length of a body that it does not send.
-  return reply.send(reply.request.method === 'HEAD' ? '' : body);
+  return sendFromHook(reply, reply.request.method === 'HEAD' ? '' : body);
 }
 
 /**

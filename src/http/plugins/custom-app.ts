@@ -10,6 +10,7 @@ import {
   type NodeHandler,
 } from '../custom-app/adapters.ts';
 import { answerRemotely, type RemoteApp } from '../custom-app/remote-app.ts';
+import { sendFromHook } from '../custom-app/send-from-hook.ts';
 import { handleInProcess, internalRequestOf } from '../in-process.ts';
 import { prefixOf, withoutPrefix } from '../mount-prefix.ts';
 import { publicUrl } from '../public-url.ts';
@@ -68,9 +69,9 @@ export function useCustomApp(server: FastifyInstance, options: CustomAppOptions)
 }
 
 /** On HEAD, Fastify computes the length of a body that it does not send, and supports strings and streams only. */
-function sendResponse(reply: FastifyReply, response: Response): FastifyReply {
-  if (reply.request.method !== 'HEAD') return reply.send(response);
-  return reply.code(response.status).headers(Object.fromEntries(response.headers)).send('');
+function sendResponse(reply: FastifyReply, response: Response): Promise<never> {
+  if (reply.request.method !== 'HEAD') return sendFromHook(reply, response);
+  return sendFromHook(reply.code(response.status).headers(Object.fromEntries(response.headers)), '');
 }
 
 async function callFetchApp(

@@ -1,6 +1,12 @@
 import type { Socket } from 'node:net';
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ServerError } from '../../core/errors.ts';
+import {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
+import { HostLost, ServerError } from '../../core/errors.ts';
 import { failureText, toError } from '../../core/failure.ts';
 import type { Logger } from '../../core/logger.ts';
 import { STATUS_CODES } from '../../core/node-http.ts';
@@ -40,6 +46,25 @@ export function useErrors(server: FastifyInstance, parts: ErrorHandlerDeps): voi
   });
 
   server.setNotFoundHandler((request, reply) => handleNotFound(request, reply, parts));
+}
+
+/** Streams that were cut off at their other end, where the cause is logged. */
+const CUT_OFF = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'LIGHT_ECONNRESET']);
+
+/** Fastify cuts off a response whose stream fails, and reports the error only here. */
+export class StreamErrorLog extends LogController {
+  readonly #logger: Logger;
+
+  constructor(logger: Logger) {
+    super();
+    this.#logger = logger;
+  }
+
+  override streamError(error: FastifyError, request: FastifyRequest): void {
+    if (error instanceof HostLost || CUT_OFF.has(Object(error).code)) return;
+    const { id: request_id, routeOptions } = request;
+    this.#logger.error('response failed after it began', { request_id, path: routeOptions.url, error });
+  }
 }
 
 /** Errors that a misread path segment can cause: an invalid id, or no such resource. */
