@@ -26,6 +26,9 @@ export type Schema = ReadonlyMap<string, TableSchema>;
 /** Each database keeps its own. */
 const NOT_COPIED = ['schema_migrations', 'extension_migrations', 'copy_progress'];
 
+/** Tables that triggers of SQLite fill, also as rows are copied. */
+const DERIVED = /_terms$/;
+
 /** Types of columns that hold data; others are indexes that PostgreSQL keeps in the row (`tsvector`, pgvector). */
 const DATA_TYPES =
   /^(text|uuid|json|jsonb|integer|bigint|real|double precision|blob|bytea|timestamp with time zone)$/;
@@ -38,7 +41,8 @@ const DATA_TYPES =
 export function copiedTables(from: Schema, to: Schema): CopiedTable[] {
   const common = [...from.values()].flatMap((table) => {
     const other = to.get(table.name);
-    return other && !NOT_COPIED.includes(table.name) ? [copiedTable(table, other)] : [];
+    const isOwn = !NOT_COPIED.includes(table.name) && !DERIVED.test(table.name);
+    return other && isOwn ? [copiedTable(table, other)] : [];
   });
   return parentsFirst(common, to);
 }
