@@ -8,6 +8,8 @@ export interface Flag {
   /** One-letter alias, after a single dash. */
   readonly short?: string;
   readonly text: string;
+  /** Shown in the usage; the command itself checks it. */
+  readonly required?: boolean;
 }
 
 /** Positional argument, such as a folder. */
@@ -114,7 +116,7 @@ function problemWith(token: Token, flags: Readonly<Record<string, Flag>>): strin
 }
 
 function helpOf(command: Command): string {
-  const rows = Object.entries(command.flags).map(([name, { value, short, text }]) => [
+  const rows = Object.entries(command.flags).map(([name, { value, short, text }]): [string, string] => [
     `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`,
     text,
   ]);
@@ -122,7 +124,11 @@ function helpOf(command: Command): string {
     required ? `<${name}>` : `[${name}]`,
     text,
   ]);
-  const usage = [...args.map(([name]) => name), ...rows.map(([flag]) => `[${flag}]`)]
+  const requires = Object.values(command.flags).map(({ required }) => required);
+  const usage = [
+    ...args.map(([name]) => name),
+    ...rows.map(([flag], i) => (requires[i] ? flag : `[${flag}]`)),
+  ]
     .map((word) => ` ${word}`)
     .join('');
   const lines = [

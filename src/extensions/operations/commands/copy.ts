@@ -7,10 +7,14 @@ import { progressLines } from '../copy/progress-lines.ts';
 export const copy: Command = {
   name: 'copy',
   summary:
-    'Copies a whole database into an empty one, from SQLite to PostgreSQL or back; continues if interrupted',
+    'Copies a whole database into an empty one, such as from SQLite to PostgreSQL; continues if interrupted',
   flags: {
-    from: { value: 'URL', text: 'the source, sqlite:FILE or postgres://…; it is only read' },
-    to: { value: 'URL', text: 'the target: an empty database, or an unfinished copy of the same source' },
+    from: { value: 'URL', required: true, text: 'the source, sqlite:FILE or postgres://…; it is only read' },
+    to: {
+      value: 'URL',
+      required: true,
+      text: 'the target: an empty database, or an unfinished copy of the same source',
+    },
     'while-running': {
       text: 'copies a snapshot of a source that servers are using; later writes are not copied',
     },
