@@ -92,9 +92,6 @@ export function refuseWhileClosing(server: FastifyInstance): void {
 /** How long an incomplete request may take once the server closes, ms. */
 const INCOMPLETE_MS = 1_000;
 
-/** Linux queues up to 511 connections; a flood of new ones must not keep the listener open. */
-const MAX_ACCEPT_TURNS = 1000;
-
 /**
  * Graceful drain: on close, destroys idle connections, and those whose request is incomplete a second later. Node waits for
  * them as for active ones: 30 s for one without a request, such as a browser's preconnect, and longer for a slow body.
@@ -103,7 +100,6 @@ export function closeIncompleteRequests(server: FastifyInstance): void {
   /** The request of each connection; `'none yet'` before its first, `undefined` between two. */
   const requests = new Map<Socket, IncomingMessage | 'none yet' | undefined>();
   let isClosing = false;
-  let accepted = 0;
   const isIncomplete = (socket: Socket) => {
     const request = requests.get(socket);
     return requests.has(socket) && !(typeof request === 'object' && request.complete);
@@ -112,7 +108,6 @@ export function closeIncompleteRequests(server: FastifyInstance): void {
     after(INCOMPLETE_MS, () => isIncomplete(socket) && socket.destroy()).unref();
 
   server.server.on('connection', (socket) => {
-    accepted += 1;
     requests.set(socket, 'none yet');
     socket.once('close', () => requests.delete(socket));
     if (isClosing) closeLater(socket);
@@ -135,11 +130,29 @@ export function closeIncompleteRequests(server: FastifyInstance): void {
       if (request === undefined) socket.destroy();
       else if (isIncomplete(socket)) closeLater(socket);
     }
-    // Accepts the connections that wait, of which Node takes one in a turn: closing the listener resets them.
+  });
+}
+
+/** Linux queues up to 511 connections; a flood of new ones must not keep the listener open. */
+const MAX_ACCEPT_TURNS = 1000;
+
+/**
+ * Accepts the connections that wait, of which Node takes one in a turn, right before the listener is closed: that resets
+ * them. Not in a hook: others may take turns after it.
+ */
+export function acceptBeforeClosing({ server }: FastifyInstance): void {
+  let accepted = 0;
+  server.on('connection', () => (accepted += 1));
+  const close = server.close.bind(server);
+  async function acceptAll(): Promise<void> {
     for (let turn = 0, known = -1; turn < MAX_ACCEPT_TURNS && known !== accepted; turn++) {
       known = accepted;
       await immediate();
       await immediate();
     }
-  });
+  }
+  server.close = (done) => {
+    void acceptAll().then(() => close(done));
+    return server;
+  };
 }

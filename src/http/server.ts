@@ -3,7 +3,7 @@ import type { Logger } from '../core/logger.ts';
 import { MAX_NAME_LENGTH } from '../schemas/bounds.ts';
 import { registerRoutes } from './all-routes.ts';
 import { canonicalUrl } from './canonical-url.ts';
-import { closeIncompleteRequests, refuseWhileClosing } from './connections.ts';
+import { acceptBeforeClosing, closeIncompleteRequests, refuseWhileClosing } from './connections.ts';
 import { dispatchingServer, dispatchUpgrades } from './dispatch.ts';
 import { isWebSocketUpgrade, useWebSockets } from './event-streaming/websocket.ts';
 import { type HeaderPatterns, headerFilter } from './header-patterns.ts';
@@ -114,6 +114,7 @@ function useConnectionLimits(
 ): void {
   if (max_connections !== undefined) server.server.maxConnections = max_connections;
   server.server.prependListener('request', (_request, response) => response.setMaxListeners(MAX_LISTENERS));
+  acceptBeforeClosing(server);
   closeIncompleteRequests(server);
   refuseWhileClosing(server);
   // After it: this calls listeners of requests only for those whose turn it is.
