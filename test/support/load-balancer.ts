@@ -43,7 +43,11 @@ export async function loadBalancer(...urls: readonly string[]): Promise<LoadBala
     await until('a server takes the request', isDone, TRY_MS);
   }
 
-  const server = createServer((asked, answer) => void balance(asked, answer).catch(() => answer.destroy()));
+  // No client meets the end of an idle connection.
+  const options = { keepAliveTimeout: 600_000 };
+  const server = createServer(options, (asked, answer) => {
+    balance(asked, answer).catch(() => answer.destroy());
+  });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
