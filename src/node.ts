@@ -57,12 +57,8 @@ export async function serve(configured: Config, options: ServeOptions): Promise<
   const broken = new AbortController();
   using end = endRequest(AbortSignal.any([broken.signal, ...(options.stop ? [options.stop] : [])]));
   // With graph hosts no code of graphs executes here: what nothing caught is the server's own failure.
-  const executesGraphs = config.hosts.count === 0;
-  const onOwnFailure = executesGraphs ? undefined : () => broken.abort();
-  using userCode = watchUserCode(logger, {
-    process: 'server',
-    onOwnFailure,
-  });
+  const onOwnFailure = config.hosts.count === 0 ? undefined : () => broken.abort();
+  using userCode = watchUserCode(logger, { process: 'server', onOwnFailure });
   applyEnvironment(config);
   // Imported late: it loads LangChain, which reads its environment on load.
   const { createApp } = await import('./app.ts');

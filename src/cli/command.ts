@@ -116,27 +116,22 @@ function problemWith(token: Token, flags: Readonly<Record<string, Flag>>): strin
 }
 
 function helpOf(command: Command): string {
-  const rows = Object.entries(command.flags).map(([name, { value, short, text }]): [string, string] => [
-    `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`,
-    text,
-  ]);
-  const args = (command.args ?? []).map(({ name, text, required }) => [
-    required ? `<${name}>` : `[${name}]`,
-    text,
-  ]);
-  const requires = Object.values(command.flags).map(({ required }) => required);
-  const usage = [
-    ...args.map(([name]) => name),
-    ...rows.map(([flag], i) => (requires[i] ? flag : `[${flag}]`)),
-  ]
-    .map((word) => ` ${word}`)
-    .join('');
+  const flags = Object.entries(command.flags).map(([name, { value, short, text, required }]) => {
+    const flag = `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`;
+    return { usage: required ? flag : `[${flag}]`, row: [flag, text] };
+  });
+  const args = (command.args ?? []).map(({ name, text, required }) => {
+    const usage = required ? `<${name}>` : `[${name}]`;
+    return { usage, row: [usage, text] };
+  });
+  const words = [...args, ...flags];
+  const usage = words.map((word) => ` ${word.usage}`).join('');
   const lines = [
     `Usage: agent-server ${command.name}${usage}`,
     '',
     `${command.summary}.`,
     '',
-    ...columns([...args, ...rows] as string[][]),
+    ...columns(words.map(({ row }) => row)),
   ];
   return `${lines.join('\n').trimEnd()}\n`;
 }

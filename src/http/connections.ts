@@ -137,8 +137,8 @@ export function closeIncompleteRequests(server: FastifyInstance): void {
 const MAX_ACCEPT_TURNS = 1000;
 
 /**
- * Accepts the connections that wait, of which Node takes one in a turn, right before the listener is closed: that resets
- * them. Not in a hook: others may take turns after it.
+ * Accepts waiting connections right before the listener closes, which would reset them; Node takes one in a turn. Not in a
+ * hook: others may take turns after it.
  */
 export function acceptBeforeClosing({ server }: FastifyInstance): void {
   let accepted = 0;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
+import type { Db } from '../../src/db/db.ts';
 import { memoryBus } from '../../src/events/bus.ts';
 import type { ThreadFollowSources } from '../../src/events/follow-thread.ts';
 import { threadBroadcasts } from '../../src/services/event-streaming/broadcast.ts';
@@ -15,14 +16,19 @@ import { describeEachDatabase } from '../support/databases.ts';
 import { liveSources } from '../support/live-sources.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
 
+/** A run that is executed, on a thread of its own. */
+async function executing(db: Db) {
+  const { queue, add } = queueStory(db);
+  const thread_id = randomUUID();
+  await add(thread_id);
+  const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+  return { queue, thread_id, lease: (claimed as ClaimedRun).lease };
+}
+
 describeEachDatabase('a client of event streaming that resumes', (open) => {
   test('receives the gap in place of the lost events, and the number of past ones', async () => {
     await using db = await open();
-    const { queue, add } = queueStory(db);
-    const thread_id = randomUUID();
-    await add(thread_id);
-    const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
-    const { lease } = claimed as ClaimedRun;
+    const { queue, thread_id, lease } = await executing(db);
     const frames = [1, 4].map((seq) => ({ seq, event: 'values', data: `{"n":${seq}}` }));
     await db.transaction('sync', (tx) => insertFrames(tx, lease.run_id, frames));
     await queue.finish(lease, successful());
@@ -61,11 +67,7 @@ describeEachDatabase('a client of event streaming that resumes', (open) => {
 
   test('receives what others receive while a read of its own finds nothing', async () => {
     await using db = await open();
-    const { queue, add } = queueStory(db);
-    const thread_id = randomUUID();
-    await add(thread_id);
-    const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
-    const { lease } = claimed as ClaimedRun;
+    const { thread_id, lease } = await executing(db);
     const log = runEventRepository(db);
     const bus = memoryBus();
     const logged = async (seq: number) => {
