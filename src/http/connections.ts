@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { Unavailable } from '../core/errors.ts';
 import { immediate } from '../core/event-loop.ts';
 import type { Logger } from '../core/logger.ts';
 import { after } from '../core/timers.ts';
@@ -70,24 +69,6 @@ export function trackConnections(server: FastifyInstance, logger: Logger): Conne
 
 const CLIENT_GONE = new Error('the client closed the connection');
 const SERVER_CLOSES = new Error('the server is shutting down');
-
-/**
- * Answers requests that arrive while the server closes with 503 and `Retry-After`, before anything is written; those that
- * only read are served. A load balancer may have opened the connection a moment before.
- */
-export function refuseWhileClosing(server: FastifyInstance): void {
-  let isClosing = false;
-  server.addHook('preClose', async () => {
-    isClosing = true;
-  });
-  server.addHook('onRequest', ({ method }, _reply, done) =>
-    done(
-      isClosing && method !== 'GET' && method !== 'HEAD'
-        ? new Unavailable('The server is shutting down. Try again.')
-        : undefined,
-    ),
-  );
-}
 
 /** How long an incomplete request may take once the server closes, ms. */
 const INCOMPLETE_MS = 1_000;

@@ -3,7 +3,7 @@ import type { Logger } from '../core/logger.ts';
 import { MAX_NAME_LENGTH } from '../schemas/bounds.ts';
 import { registerRoutes } from './all-routes.ts';
 import { canonicalUrl } from './canonical-url.ts';
-import { acceptBeforeClosing, closeIncompleteRequests, refuseWhileClosing } from './connections.ts';
+import { acceptBeforeClosing, closeIncompleteRequests } from './connections.ts';
 import { dispatchingServer, dispatchUpgrades } from './dispatch.ts';
 import { isWebSocketUpgrade, useWebSockets } from './event-streaming/websocket.ts';
 import { type HeaderPatterns, headerFilter } from './header-patterns.ts';
@@ -44,7 +44,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
     // Same as the official server, so that clients reuse connections alike (contract §1 "Graceful").
     keepAliveTimeout: 75_000,
     requestTimeout: timeouts.requestTimeout,
-    // `refuseWhileClosing` answers in our own format.
+    // A proxy passes a 503 on, and clients do not send again what may have been done: they are served until the listener closes.
     return503OnClosing: false,
     ...(deps.dispatch && { serverFactory: dispatchingServer(deps.dispatch) }),
     http: { ...timeouts, maxHeaderSize: options.max_header_bytes, shouldUpgradeCallback: isWebSocketUpgrade },
@@ -116,7 +116,6 @@ function useConnectionLimits(
   server.server.prependListener('request', (_request, response) => response.setMaxListeners(MAX_LISTENERS));
   acceptBeforeClosing(server);
   closeIncompleteRequests(server);
-  refuseWhileClosing(server);
   // After it: this calls listeners of requests only for those whose turn it is.
   handleInOrder(server.server);
   const stalled = closeStalled(server.server, { logger });

@@ -147,6 +147,7 @@ async function execute(
   const events = attempt.graph.stream({
     input: isFirstAttempt ? kwargs.input : null,
     command: isFirstAttempt ? kwargs.command : null,
+    continues: !isFirstAttempt,
     strict_resume: kwargs.strict_resume === true,
     config,
     context: kwargs.context,

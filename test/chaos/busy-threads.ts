@@ -1,5 +1,5 @@
 import type { Run } from '../../src/schemas/runs.ts';
-import { type Answer, type HttpClient, httpClient } from '../support/http-client.ts';
+import { type HttpClient, httpClient } from '../support/http-client.ts';
 import { createThread, getThread, listRuns, startRun } from '../support/remote-runs.ts';
 import { until } from '../support/until.ts';
 import { anyOf, isConnectionError } from './clients.ts';
@@ -82,7 +82,7 @@ export class BusyThreads implements Disposable {
       attack === 'cancel'
         ? this.#http.send('POST', `${runs}/${this.#heads.get(thread_id)}/cancel`)
         : this.#http.send('POST', runs, { body });
-    const answer = await sentAway(send).catch((error: unknown) => {
+    const answer = await send().catch((error: unknown) => {
       if (!isConnectionError(error)) throw error;
     });
     if (!answer) return;
@@ -141,12 +141,4 @@ export class BusyThreads implements Disposable {
 
 function longRun() {
   return { assistant_id: 'overlap', input: { ms: LONG_MS, label: '' } };
-}
-
-/** A server that stops takes no new run; who asks for one tries again, until it is gone or another one answers. */
-async function sentAway(send: () => Promise<Answer>): Promise<Answer> {
-  for (;;) {
-    const answer = await send();
-    if (answer.status !== 503 || !JSON.stringify(answer.body).includes('shutting down')) return answer;
-  }
 }

@@ -28,9 +28,9 @@ test('a server listens on each of its addresses and stops listening on all', asy
 
 test.each([
   ['GET', 200],
-  ['POST', 503],
+  ['POST', 405],
 ])(
-  '%s on a connection that a closing server has just accepted is a %s, and the last on its connection',
+  '%s on a connection that a closing server has just accepted is answered with %s, as the last on it',
   async (method, status) => {
     await using server = await bareServer();
     const url = new URL(await server.listen());
@@ -40,10 +40,9 @@ test.each([
     await accepted;
     const closed = server.server.close();
     while (server.server.server.listening) await immediate();
-    client.write(`${method} /ok HTTP/1.1\r\nHost: ${url.host}\r\n\r\n`);
+    client.write(`${method} /ok HTTP/1.1\r\nHost: ${url.host}\r\nContent-Length: 0\r\n\r\n`);
     const answer = await ended;
     expect(answer).toContain(`HTTP/1.1 ${status} `);
-    expect(/^retry-after: 1\r$/im.test(answer)).toBe(status === 503);
     expect(answer).toMatch(/^connection: close\r$/im);
     await closed;
   },

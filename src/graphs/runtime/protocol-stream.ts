@@ -44,7 +44,11 @@ export class ProtocolStream {
   /** By id; the innermost graph that reports an interrupt is the one that raised it. */
   readonly #interrupts = new Map<string, { namespace: Namespace; timestamp: number; value: unknown }>();
 
-  constructor(emit: (event: GraphEvent) => void, checkpointEvents: CheckpointEvents) {
+  #skipsState: boolean;
+
+  /** `skipsState`: the first state of the root graph is left out. */
+  constructor(emit: (event: GraphEvent) => void, checkpointEvents: CheckpointEvents, skipsState: boolean) {
+    this.#skipsState = skipsState;
     this.#firstState = new FirstState(emit, checkpointEvents);
     this.#emit = (event) => this.#firstState.emit(event);
     this.#checkpointEvents = checkpointEvents;
@@ -68,6 +72,10 @@ export class ProtocolStream {
   #convert(event: LangGraphEvent): void {
     const { method, params } = event;
     const isState = method === 'values' && isRootNamespace(params.namespace);
+    if (isState && this.#skipsState) {
+      this.#skipsState = false;
+      return;
+    }
     this.#firstState.before(event, isState);
     if (!isState) this.#flushCheckpoint();
     this.#event(event);

@@ -1,6 +1,7 @@
 /** The part that is used here of what LangGraph's checkpointers return. */
 interface SavedCheckpoint {
   readonly checkpoint: { readonly id: string };
+  readonly metadata?: { readonly source?: string };
   readonly pendingWrites?: readonly (readonly [task_id: string, channel: string, value: unknown])[];
 }
 

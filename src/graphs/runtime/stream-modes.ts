@@ -48,6 +48,8 @@ interface StreamParts {
   /** Undefined unless mode `lifecycle` is requested. */
   readonly lifecycle: SubgraphLifecycle | undefined;
   readonly emit: (event: GraphEvent) => void;
+  /** Leaves out the first state of the root graph. */
+  readonly skipsState: boolean;
 }
 
 /**
@@ -67,8 +69,11 @@ export class StreamModes {
   readonly #metadata = new WeakMap<object, WireMetadata>();
   /** The last state and the interrupts, by namespace. */
   readonly #states = new Map<string, { values: unknown; interrupts: unknown[] }>();
+  #skipsState: boolean;
 
-  constructor(options: GraphModes, { failures, tools, checkpointEvents, lifecycle, emit }: StreamParts) {
+  constructor(options: GraphModes, parts: StreamParts) {
+    const { failures, tools, checkpointEvents, lifecycle, emit, skipsState } = parts;
+    this.#skipsState = skipsState;
     this.#modes = new Set(options.stream_mode);
     this.#subgraphs = options.subgraphs;
     this.#failures = failures;
@@ -82,6 +87,10 @@ export class StreamModes {
   chunk([ns, mode, payload]: LangGraphChunk): void {
     const namespace = ns ?? [];
     const isState = mode === 'values' && isRootNamespace(namespace);
+    if (isState && this.#skipsState) {
+      this.#skipsState = false;
+      return;
+    }
     if (!isState) this.#checkpointEvents.flush();
     this.#lifecycle?.before(namespace, mode);
     this.#event(namespace, mode, payload);
