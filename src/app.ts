@@ -57,7 +57,7 @@ export interface AppOptions {
   readonly given?: Core['given'];
 }
 
-/** Composition root: wires storage, graphs, services, server and workers (DESIGN §3). */
+/** Composition root: wires storage, graphs, services, server and workers. */
 export function createApp(config: Config, options: AppOptions): Promise<App> {
   return createReplaceableApp(config, options);
 }

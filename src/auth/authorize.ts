@@ -3,9 +3,9 @@ import { intersectVisibility, type Visibility } from '../storage/access/visibili
 import type { AccessEvent, Actor } from './actor.ts';
 
 /**
- * Authorizes an event and returns the visibility to add to the query, so that hidden rows look missing (DESIGN §4,
- * invariant 9). `undefined` means all rows. Read `value` again afterwards: rules may modify it. Throws `Forbidden`, or
- * what custom handlers throw.
+ * Authorizes an event and returns the visibility to add to the query, so that hidden rows look missing (invariant
+ * 9). `undefined` means all rows. Read `value` again afterwards: rules may modify it. Throws `Forbidden`, or what custom
+ * handlers throw.
  */
 export async function authorize(
   actor: Actor,

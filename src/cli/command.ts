@@ -25,7 +25,7 @@ export interface Command {
   /** Positional, in this order. */
   readonly args?: readonly Argument[];
   readonly flags: Readonly<Record<string, Flag>>;
-  /** Resolves to the exit code: 0 success, 1 failure, 2 usage or configuration error (DESIGN §2). */
+  /** Resolves to the exit code: 0 success, 1 failure, 2 usage or configuration error. */
   run(values: FlagValues): Promise<number>;
 }
 

@@ -7,7 +7,7 @@ import { reportError } from './report-error.ts';
 /** Conventional flags that stand for a command. */
 const ALIASES: Record<string, string> = { '--version': 'version', '-v': 'version' };
 
-/** Runs the command line. Resolves to the exit code: 0 success, 1 failure, 2 invalid usage or config (DESIGN §2). */
+/** Runs the command line. Resolves to the exit code: 0 success, 1 failure, 2 invalid usage or config. */
 export async function main(args: readonly string[]): Promise<number> {
   // Before any command loads LangChain, which reads the variable only once.
   disableBackgroundCallbacks();

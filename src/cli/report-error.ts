@@ -6,7 +6,7 @@ import { UsageError } from './command.ts';
 
 /**
  * Prints an error to stderr: user errors as one line each, bugs with their stack. Returns the exit code: 1 failure, 2
- * usage or configuration error (DESIGN §2).
+ * usage or configuration error.
  */
 export function reportError(error: unknown): 1 | 2 {
   for (const line of linesOf(error)) process.stderr.write(`agent-server: ${line}\n`);

@@ -21,11 +21,9 @@ const BUILD_ONLY = new Set([
   'source',
 ]);
 
-/** Reads a langgraph.json project: drops the build-only keys. */
-export function fromLanggraphJson(document: JsonObject): JsonObject {
-  const known = Object.fromEntries(Object.entries(document).filter(([key]) => !BUILD_ONLY.has(key)));
-  const { http } = known;
-  return isObject(http) ? { ...known, http: withHeaderLists(http) } : known;
+/** Without the keys of a langgraph.json that only matter for building an image. */
+export function withoutBuildKeys(document: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(document).filter(([key]) => !BUILD_ONLY.has(key)));
 }
 
 /**
@@ -45,7 +43,7 @@ function withoutUndefined(keys: Readonly<Record<string, unknown>>): JsonObject {
 }
 
 /** `include` and `exclude` are aliases of `includes` and `excludes` (contract §3). */
-function withHeaderLists(http: JsonObject): JsonObject {
+export function withHeaderLists(http: JsonObject): JsonObject {
   const lists = ['configurable_headers', 'logging_headers'].flatMap((key) => {
     const { include, exclude, ...given } = isObject(http[key]) ? http[key] : {};
     if (include === undefined && exclude === undefined) return [];

@@ -4,7 +4,7 @@ import { ALL_VARIABLES, ConfigFile, servesWithoutGraphs } from './config-file.ts
 import { type Environment, processEnvironment, withVariables } from './env.ts';
 import { ConfigError, ConfigIssues } from './errors.ts';
 import { envFilePath, findConfigFile, isTooDeep, readConfigFile, readEnvFile, TOO_DEEP } from './files.ts';
-import { fromLanggraphJson, ignoredKeys } from './langgraph-json.ts';
+import { ignoredKeys, withHeaderLists, withoutBuildKeys } from './langgraph-json.ts';
 import { configKeys } from './reference.ts';
 import type { Config, ConfigValues, GraphSpec } from './schema.ts';
 import { unknownGraphs } from './sections/graphs.ts';
@@ -33,7 +33,7 @@ export interface LoadedConfig {
 }
 
 /**
- * Loads the configuration: flags over environment over file over defaults, frozen (DESIGN §2). Throws a `ConfigError`
+ * Loads the configuration: flags over environment over file over defaults, frozen. Throws a `ConfigError`
  * with all problems.
  */
 export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
@@ -71,7 +71,7 @@ async function readSources(
   const read = file === undefined ? {} : await readConfigFile(file);
   const ignored = file?.endsWith('.json') ? ignoredKeys(read) : [];
   if (file !== undefined && ignored.length > 0) warnings.push(ignoredNote(basename(file), ignored));
-  const { env, ...written } = fromLanggraphJson(without(read, ignored));
+  const { env, ...written } = withoutBuildKeys(without(read, ignored));
 
   // First, because `${VAR}` in the other keys may refer to these variables.
   const envKey = substitute(env, environment, missing, 'env');
@@ -81,6 +81,7 @@ async function readSources(
   const document = substitute(written, known, missing) as JsonObject;
   if (envKey != null) document['env'] = envKey;
   applyVariables(document, known, problems);
+  if (isObject(document['http'])) document['http'] = withHeaderLists(document['http']);
   applyFlags(document, sources.flags ?? {}, problems);
   for (const [key, value] of Object.entries(sources.defaults ?? {}))
     if (valueAt(document, key) === undefined) setKey(document, key, value);

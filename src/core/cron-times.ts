@@ -7,6 +7,8 @@ const MACROS = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midni
 
 /** Schedule of a single time: the prefix, and the time in ISO-8601. */
 const ONCE = '@at ';
+/** In the years that both databases sort as text. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
 
 /** The schedule that fires once, at a time in ISO-8601; without an offset it is in UTC. */
 export function scheduleAt(time: string): string {
@@ -16,7 +18,8 @@ export function scheduleAt(time: string): string {
 /** Epoch ms of a schedule that fires once; `undefined` for a repeating one. */
 function onceAt(schedule: string): number | undefined {
   if (!schedule.startsWith(ONCE)) return undefined;
-  const time = Date.parse(schedule.slice(ONCE.length));
+  const text = schedule.slice(ONCE.length);
+  const time = TIME.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;
 }
 

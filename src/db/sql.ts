@@ -32,7 +32,7 @@ type RowOfParts<Parts extends readonly unknown[]> = Parts extends readonly [infe
   ? RowOf<First> & RowOfParts<Rest>
   : unknown;
 
-/** SQL that differs between the two engines (DESIGN §3: `json.ts`, `time.ts` and the claim). */
+/** SQL that differs between the two engines (besides `json.ts`, `time.ts` and the claim). */
 export interface DialectSql {
   readonly sqlite: Sql;
   readonly postgres: Sql;

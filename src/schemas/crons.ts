@@ -100,7 +100,7 @@ const on_run_completed = z
   .nullish()
   .describe('What happens to the thread of each run when the run has ended; `delete` by default.');
 
-/** Runs on one thread. */
+/** Runs on one thread. Loose: the cron shows its request as it was sent. */
 export const ThreadCronCreate = z.looseObject({
   ...SCHEDULE,
   assistant_id: run.assistant_id,
@@ -135,7 +135,7 @@ export const CronPatch = z.looseObject({
 });
 export type CronPatch = z.infer<typeof CronPatch>;
 
-export const CronCount = z.looseObject({
+export const CronCount = z.object({
   assistant_id: Name.optional().describe('Only crons of this assistant: its id, or the name of a graph.'),
   thread_id: Uuid.optional().describe('Only crons of this thread.'),
   metadata: FilterObject.optional().describe('Only crons whose metadata contains this.'),
@@ -181,7 +181,7 @@ export const CronRun = z.object({
 });
 export type CronRun = z.infer<typeof CronRun>;
 
-export const CronRunsQuery = z.looseObject({
+export const CronRunsQuery = z.object({
   limit: QueryLimit.default(10).meta({ description: 'How many runs to return.' }),
   offset: QueryOffset.default(0).meta({ description: 'How many runs to skip.' }),
 });

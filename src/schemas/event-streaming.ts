@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Config } from './assistants.ts';
 import { Labels, MAX_ITEMS, Name, uniqueList } from './bounds.ts';
 import { JsonObject, Limit, SmallObject } from './fields.ts';
 import { nameRequests, nameResponses } from './named.ts';
@@ -36,7 +37,7 @@ export const Namespace = Labels;
 export type Namespace = z.infer<typeof Namespace>;
 
 /** Errors are 400 with their own messages, not 422: this only documents what the service validates. */
-export const EventStreamRequest = z.looseObject({
+export const EventStreamRequest = z.object({
   channels: z
     .unknown()
     .optional()
@@ -109,7 +110,7 @@ export const ProtocolError = z.looseObject({
 });
 export type ProtocolError = z.infer<typeof ProtocolError>;
 
-const config = SmallObject.nullish();
+const config = Config.nullish();
 const metadata = SmallObject.nullish();
 const namespace = Namespace.optional();
 

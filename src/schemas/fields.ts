@@ -69,9 +69,15 @@ export const QueryFlag = z
   .transform((text) => text === 'true' || text === 'True' || text === '1' || text === 'yes')
   .meta({ type: 'boolean' });
 
-/** One value, a repeated key, a comma list, or a JSON list in one string (contract §1); without duplicates. */
+/**
+ * One value, a repeated key, a comma list, or a JSON list in one string (contract §1); without duplicates. An empty list counts
+ * as none: the Python SDK sends `stream_mode=` for all modes.
+ */
 export function queryList<T extends z.ZodType>(item: T) {
-  return z.preprocess(splitList, uniqueList(item));
+  return z.preprocess((value) => {
+    const list = splitList(value);
+    return Array.isArray(list) && list.length === 0 ? undefined : list;
+  }, uniqueList(item).optional());
 }
 
 function splitList(value: unknown): unknown {

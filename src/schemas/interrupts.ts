@@ -61,7 +61,7 @@ export const MAX_VALUE_BYTES = 32 * 1024;
 
 const InterruptField = z.enum(PendingInterrupt.keyof().options);
 
-export const InterruptFilter = z.looseObject({
+export const InterruptFilter = z.object({
   thread_metadata: FilterObject.optional().describe(
     'Only interrupts of threads whose metadata contains this, as in a search of threads.',
   ),
@@ -93,7 +93,7 @@ export type InterruptSearch = z.infer<typeof InterruptSearch>;
 
 const AnswerField = z.enum(InterruptAnswer.keyof().options);
 
-export const InterruptAnswerSearch = z.looseObject({
+export const InterruptAnswerSearch = z.object({
   thread_metadata: FilterObject.optional().describe(
     'Only answers on threads whose metadata contains this, as in a search of threads.',
   ),

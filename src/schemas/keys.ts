@@ -26,7 +26,7 @@ export type Key = z.infer<typeof Key>;
 export const KeyCreated = Key.extend({ key: z.string() });
 export type KeyCreated = z.infer<typeof KeyCreated>;
 
-export const KeyCreate = z.looseObject({
+export const KeyCreate = z.object({
   name: z.string().min(1).max(256).describe('What the key is for, to distinguish the keys.'),
   scope: Scope.default('run').describe(
     'What the key may do: `read`, `run` or `admin`, where each includes the previous ones. `deployments:write` is for deployments only; `admin` includes it.',

@@ -22,7 +22,7 @@ export type RunSummary = z.infer<typeof RunSummary>;
 export const RunSummaryField = z.enum(RunSummary.keyof().options);
 export type RunSummaryField = z.infer<typeof RunSummaryField>;
 
-export const RunFilter = z.looseObject({
+export const RunFilter = z.object({
   status: z
     .union([RunStatus, z.array(RunStatus).min(1).max(MAX_NAMES)])
     .optional()

@@ -100,7 +100,7 @@ const runFields = {
     ),
 };
 
-export const RunCreate = z.looseObject(runFields);
+export const RunCreate = z.object(runFields);
 export type RunCreate = z.infer<typeof RunCreate>;
 
 const FIELDS = Object.keys(runFields);
@@ -184,7 +184,7 @@ const action = CancelAction.catch('interrupt')
   .default('interrupt')
   .meta({ description: '`rollback` also deletes the run and its checkpoints.' });
 
-export const RunCancelQuery = z.looseObject({
+export const RunCancelQuery = z.object({
   wait: QueryFlag.default(false).meta({ description: 'Whether to respond only once the run has stopped.' }),
   action,
   /** Ignores an unknown reason (contract §2.3). */
@@ -195,11 +195,11 @@ export const RunCancelQuery = z.looseObject({
     .meta({ description: '`taken`: another process continues the work. Shown in `cancel_reason`.' }),
 });
 
-export const RunsCancelQuery = z.looseObject({ action });
+export const RunsCancelQuery = z.object({ action });
 
 /** Runs to cancel: all of a status, or given ones of a thread; not both (contract §2.3). */
 export const RunsCancel = z
-  .looseObject({
+  .object({
     status: z
       .enum(['pending', 'running', 'all'])
       .optional()
@@ -214,7 +214,7 @@ export const RunsCancel = z
   );
 export type RunsCancel = z.infer<typeof RunsCancel>;
 
-export const RunListQuery = z.looseObject({
+export const RunListQuery = z.object({
   /** The official server has no maximum (contract §2.3). */
   limit: queryInt({ min: 1, max: MAX_INTEGER }).default(10).meta({ description: 'How many runs to return.' }),
   offset: QueryOffset.default(0).meta({ description: 'How many runs to skip.' }),
@@ -238,12 +238,12 @@ const namespace = z
       'Only events of these graphs; repeatable. Empty for the root graph, `node:<task id>` or `node` for a subgraph, `|` between levels. Deeper subgraphs are not included.',
   });
 
-export const RunJoinQuery = z.looseObject({ cancel_on_disconnect });
+export const RunJoinQuery = z.object({ cancel_on_disconnect });
 
 /** Query of requests that create and stream a run. */
-export const NewRunStreamQuery = z.looseObject({ namespace });
+export const NewRunStreamQuery = z.object({ namespace });
 
-export const RunStreamQuery = z.looseObject({
+export const RunStreamQuery = z.object({
   cancel_on_disconnect,
   namespace,
   checkpoint_id: Name.optional().meta({

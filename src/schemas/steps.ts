@@ -136,7 +136,7 @@ export type RunAttempt = z.infer<typeof RunAttempt>;
 
 const PAGE = { min: 1, max: 1000 };
 
-export const StepsQuery = z.looseObject({
+export const StepsQuery = z.object({
   limit: queryInt(PAGE).default(PAGE.max).meta({ description: 'How many steps to return.' }),
   after: z
     .string()

@@ -53,7 +53,7 @@ export const StoreMatch = StoreItem.omit({ ttl: true, index: true }).extend({
 });
 export type StoreMatch = z.infer<typeof StoreMatch>;
 
-export const StorePut = z.looseObject({
+export const StorePut = z.object({
   namespace: Labels.describe(
     'Labels, outermost first, such as a kind and a user. Labels must not be empty or contain dots.',
   ),
@@ -68,7 +68,7 @@ export const StorePut = z.looseObject({
 });
 export type StorePut = z.infer<typeof StorePut>;
 
-export const StoreDelete = z.looseObject({
+export const StoreDelete = z.object({
   namespace: Labels.default([]).describe('The namespace of the item.'),
   key: Name.describe('Its key.'),
 });
@@ -77,7 +77,7 @@ export type StoreDelete = z.infer<typeof StoreDelete>;
 const RefreshTtl = 'Whether a read restarts the time to live; the default is `store.ttl.refresh_on_read`.';
 
 /** SDKs join the labels with dots; a repeated key is a list of labels (contract §2.6). */
-export const StoreGetQuery = z.looseObject({
+export const StoreGetQuery = z.object({
   key: Name.optional().meta({ description: 'The key of the item.', examples: ['coffee'] }),
   namespace: z
     .preprocess(
@@ -97,7 +97,7 @@ export const StoreGetQuery = z.looseObject({
 });
 export type StoreGetQuery = z.infer<typeof StoreGetQuery>;
 
-export const StoreSearch = z.looseObject({
+export const StoreSearch = z.object({
   namespace_prefix: Labels.nullish().describe(
     'The first labels of the namespaces to search; all by default.',
   ),
@@ -119,7 +119,7 @@ export type StoreSearch = z.infer<typeof StoreSearch>;
 export const StoreMatches = z.object({ items: z.array(StoreMatch) });
 export type StoreMatches = z.infer<typeof StoreMatches>;
 
-export const StoreNamespaceQuery = z.looseObject({
+export const StoreNamespaceQuery = z.object({
   prefix: Labels.nullish().describe('Only namespaces that begin with these labels; `*` is any one label.'),
   suffix: Labels.nullish().describe('Only namespaces that end with these labels; `*` is any one label.'),
   max_depth: boundedInt({ min: 1, max: MAX_INTEGER, unit: 'labels' })

@@ -5,7 +5,7 @@ import { nameResponses } from './named.ts';
 import type { PricedStep } from './steps.ts';
 
 /** `check_db=1` also checks the database (contract §2.9); `live=1` asks for liveness instead of readiness. */
-export const HealthQuery = z.looseObject({
+export const HealthQuery = z.object({
   check_db: z
     .enum(['0', '1'])
     .optional()
@@ -45,7 +45,7 @@ export const ServerInfo = z.object({
 });
 export type ServerInfo = z.infer<typeof ServerInfo>;
 
-export const MetricsQuery = z.looseObject({
+export const MetricsQuery = z.object({
   format: Name.optional().meta({
     description: 'Any other value returns `prometheus`.',
     enum: ['prometheus', 'json'],
@@ -191,7 +191,7 @@ export const ProcessView = z.object({
 });
 export type ProcessView = z.infer<typeof ProcessView>;
 
-export const LeaseQuery = z.looseObject({
+export const LeaseQuery = z.object({
   limit: queryInt({ min: 1, max: 1000 }).default(100).meta({ description: 'How many leases to return.' }),
 });
 export type LeaseQuery = z.infer<typeof LeaseQuery>;

@@ -68,12 +68,12 @@ export type ThreadStateField = z.infer<typeof ThreadStateField>;
 
 const SELECT = 'The fields to return, or `values.<channel>` for one value; all by default.';
 
-export const ThreadStateQuery = z.looseObject({
+export const ThreadStateQuery = z.object({
   select: queryList(ThreadStateField).optional().meta({ description: SELECT }),
   subgraphs: QueryFlag.default(false).meta({ description: 'Whether to include the state of subgraphs.' }),
 });
 
-export const ThreadStateAtCheckpoint = z.looseObject({
+export const ThreadStateAtCheckpoint = z.object({
   checkpoint: CheckpointConfig.describe('`{}` for the newest.'),
   subgraphs: z.boolean().default(false).describe('Whether to include the state of subgraphs.'),
   select: uniqueList(ThreadStateField).nullish().describe(SELECT),
@@ -81,7 +81,7 @@ export const ThreadStateAtCheckpoint = z.looseObject({
 export type ThreadStateAtCheckpoint = z.infer<typeof ThreadStateAtCheckpoint>;
 
 export const ThreadStateUpdate = z
-  .looseObject({
+  .object({
     values: z
       .union([JsonObject, z.array(z.unknown())])
       .nullish()
@@ -93,7 +93,7 @@ export const ThreadStateUpdate = z
   .refine(...withFewCopies);
 export type ThreadStateUpdate = z.infer<typeof ThreadStateUpdate>;
 
-export const ThreadStatePatch = z.looseObject({
+export const ThreadStatePatch = z.object({
   metadata: SmallObject.describe("Merged into the thread's metadata, key by key."),
 });
 
@@ -107,7 +107,7 @@ export type ThreadStateUpdated = z.infer<typeof ThreadStateUpdated>;
 /** An id, a checkpoint, or a config that holds one: clients send all three (contract §17). */
 const HistoryBefore = z.union([Name, z.looseObject({ configurable: CheckpointConfig }), CheckpointConfig]);
 
-export const ThreadHistory = z.looseObject({
+export const ThreadHistory = z.object({
   limit: Limit.default(1).describe('How many states to return, newest first.'),
   before: HistoryBefore.nullish().describe('Only states before this checkpoint.'),
   metadata: FilterObject.nullish().describe(

@@ -10,7 +10,7 @@ export type ThreadStreamMode = z.infer<typeof ThreadStreamMode>;
 const modes = queryList(ThreadStreamMode).optional();
 
 /** The SDKs send `stream_mode`, the official server reads `stream_modes`: both are accepted. */
-export const ThreadStreamQuery = z.looseObject({
+export const ThreadStreamQuery = z.object({
   stream_mode: modes.meta({ description: 'Alias of `stream_modes`.' }),
   stream_modes: modes.meta({
     description:

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Cursor, QueryFlag, queryInt, Timestamp, Uuid } from './fields.ts';
 import { nameResponses } from './named.ts';
 
-export const ThreadTreeQuery = z.looseObject({
+export const ThreadTreeQuery = z.object({
   subgraphs: QueryFlag.default(false).meta({
     description: 'Whether to include the checkpoints of subgraphs.',
   }),

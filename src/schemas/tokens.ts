@@ -7,7 +7,7 @@ import { EXAMPLES } from './request-params.ts';
 
 /** A browser token, restricted to a user, an assistant, a thread, or several of them. */
 export const TokenCreate = z
-  .looseObject({
+  .object({
     user: z
       .string()
       .min(1)

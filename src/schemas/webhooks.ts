@@ -61,7 +61,7 @@ export const DeliveryDetail = Delivery.extend({
 });
 export type DeliveryDetail = z.infer<typeof DeliveryDetail>;
 
-export const DeliverySearch = z.looseObject({
+export const DeliverySearch = z.object({
   run_id: Uuid.optional().meta({ description: 'Only deliveries of this run.' }),
   status: DeliveryStatus.optional().meta({ description: 'Only deliveries with this status.' }),
   url: Text.optional().meta({
@@ -72,7 +72,7 @@ export const DeliverySearch = z.looseObject({
 });
 export type DeliverySearch = z.infer<typeof DeliverySearch>;
 
-export const WebhookTest = z.looseObject({
+export const WebhookTest = z.object({
   url: z.string().min(1).max(65536).describe('The URL to send to, as in `webhook` of a run.'),
 });
 export type WebhookTest = z.infer<typeof WebhookTest>;

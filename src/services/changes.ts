@@ -1,6 +1,6 @@
 import type { AccessEvent, Actor } from '../auth/actor.ts';
 import { authorize } from '../auth/authorize.ts';
-import { Forbidden } from '../core/errors.ts';
+import { ServerError } from '../core/errors.ts';
 import { toJson } from '../core/json.ts';
 import { Latch } from '../core/latch.ts';
 import { sleep } from '../core/timers.ts';
@@ -106,7 +106,8 @@ async function readableKinds(
     try {
       readable.set(kind, await ids());
     } catch (error) {
-      if (!(error instanceof Forbidden)) throw error;
+      // An auth handler refuses with an error of its own.
+      if (!(error instanceof ServerError && error.status === 403)) throw error;
       refusal = error;
     }
   };

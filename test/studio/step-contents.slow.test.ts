@@ -50,6 +50,30 @@ describe.runIf(hasStudio)(
       await page.context().close();
     });
 
+    test('a call after a changed message shows where the prefix breaks, and one whose conversation is cut shows no break', async () => {
+      const { thread_id } = await endedRun(studio.client, 'conversing', asked);
+      const { values } = await studio.client.threads.getState<{ messages: object[] }>(thread_id);
+      const changed = { messages: [{ ...values.messages[0], content: 'Coffee?' }] };
+      await studio.client.threads.updateState(thread_id, { values: changed, asNode: 'agent' });
+      const { run_id } = await studio.client.runs.create(thread_id, 'conversing', asked);
+      await studio.client.runs.join(thread_id, run_id);
+      const long = Array.from({ length: 24 }, () => ({ role: 'user', content: 'tea '.repeat(12_500) }));
+      const cut = await endedRun(studio.client, 'conversing', { input: { messages: long } });
+
+      const { page } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}`);
+      const call = (n: number) =>
+        page.getByRole('region', { name: 'Steps' }).getByRole('button', { name: 'ConversingModel' }).nth(n);
+      const conversation = page.getByRole('region', { name: 'Conversation' });
+      await call(0).click();
+      const notes = conversation.getByRole('listitem').filter({ has: page.getByRole('note') });
+      expect(await notes.getByRole('article').first().innerText()).toContain('Coffee?');
+      await page.goto(`${studio.origin}/studio/runs/${cut.run_id}`);
+      await call(1).click();
+      await conversation.getByText('found tea').waitFor();
+      expect(await conversation.getByRole('note').count()).toBe(0);
+      await page.context().close();
+    });
+
     test('the line of a failing node is two clicks away', async () => {
       await endedRun(studio.client, 'failing', { input: {} }).catch(() => undefined);
       const { page } = await openStudio(studio.browser, studio.origin, '');

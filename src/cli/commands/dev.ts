@@ -3,7 +3,7 @@ import { DEVELOPING_DEFAULTS, loadConfigFor, outputFor } from '../config.ts';
 
 export const dev: Command = {
   name: 'dev',
-  summary: 'Serves the graphs and restarts when the configuration or their files change; data is kept',
+  summary: 'Serves the graphs, and loads their files again when they change; data is kept',
   flags: { ...CONFIG_FLAG, ...ADDRESS_FLAGS },
   async run(values) {
     const loaded = await loadConfigFor(values, DEVELOPING_DEFAULTS);

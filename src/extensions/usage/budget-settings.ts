@@ -14,12 +14,12 @@ const budgetLimits = (whose: string) => ({
   max_tokens: integer(1, MAX_TOKENS, 'tokens')
     .optional()
     .describe(
-      `Maximum tokens that ${whose} may read and write. Needs \`runs.record: all\`. Unset: no limit.`,
+      `Maximum tokens that ${whose} may read and write. Needs \`runs.record: all\` or \`contents\`. Unset: no limit.`,
     ),
   max_cost: number(0.0001, MAX_COST, 'of `usage.currency`')
     .optional()
     .describe(
-      `Maximum cost of model calls by ${whose}. Needs \`usage.prices\` and \`runs.record: all\`. Unset: no limit.`,
+      `Maximum cost of model calls by ${whose}. Needs \`usage.prices\`, and \`runs.record: all\` or \`contents\`. Unset: no limit.`,
     ),
   max_steps: integer(1, MAX_STEPS, 'steps')
     .optional()
@@ -74,7 +74,7 @@ type Prices = Readonly<Record<string, unknown>>;
 export function uncountedLimit(limit: keyof Limits, record: RecordLevel, prices: Prices): string | undefined {
   if (limit === 'max_steps') return undefined;
   if (!includesLevel(record, 'all'))
-    return `needs runs.record: all, which counts tokens, instead of ${record}`;
+    return `needs runs.record: all or contents, which count tokens, instead of ${record}`;
   if (limit === 'max_cost' && Object.keys(prices).length === 0)
     return 'needs usage.prices: without prices, every call costs 0';
   return undefined;

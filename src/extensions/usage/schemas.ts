@@ -8,7 +8,7 @@ export type UsageKey = (typeof USAGE_KEYS)[number];
 
 const Name = z.string().max(1024);
 
-export const UsageSearch = z.looseObject({
+export const UsageSearch = z.object({
   by: queryList(z.enum(USAGE_KEYS))
     .default([])
     .meta({ description: 'What to group by, in any combination; by default one total.' }),
@@ -71,7 +71,7 @@ export type UsageReport = z.infer<typeof UsageReport>;
 /** Runs of one request: a page of a list. */
 const MAX_RUNS = 100;
 
-export const RunUsageSearch = z.looseObject({
+export const RunUsageSearch = z.object({
   run_ids: uniqueList(Uuid, MAX_RUNS).describe('The runs whose usage to return.'),
 });
 export type RunUsageSearch = z.infer<typeof RunUsageSearch>;

@@ -32,7 +32,7 @@ export interface UserCodeWatch extends Disposable {
 /**
  * Handles uncaught exceptions and unhandled rejections of user code, from timers, events or floating promises: they
  * reach the process, and the run ends as if nothing had happened. They are logged with their node, and the server
- * continues (DESIGN invariant 8): its own code runs only in awaited promises, and a torn write is rolled back by its
+ * continues (invariant 8): its own code runs only in awaited promises, and a torn write is rolled back by its
  * transaction or fenced by its lease. Also reports a node that ends the process.
  */
 export function watchUserCode(given: Logger, options: WatchOptions): UserCodeWatch {

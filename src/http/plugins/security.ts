@@ -28,10 +28,11 @@ function hostnameOf(host: string): string {
 
 /**
  * Refuses what Node's parser accepts against RFC 9112 §3.2 and §2.3: several `Host` headers, which a proxy may resolve
- * differently, and requests without an HTTP version.
+ * differently, and requests without an HTTP version; and TRACE, for which handlers could be given no `Request`.
  */
 export function useStrictHttp(server: FastifyInstance): void {
-  server.addHook('onRequest', ({ raw }, _reply, done) => {
+  server.addHook('onRequest', ({ raw }, reply, done) => {
+    if (raw.method === 'TRACE') return void reply.code(405).send({ detail: 'Method Not Allowed' });
     if (raw.httpVersionMajor < 1) return done(new BadRequest('The request has no HTTP version'));
     const { rawHeaders } = raw;
     let hosts = 0;

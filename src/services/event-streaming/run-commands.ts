@@ -55,7 +55,7 @@ export function runCommands(deps: RunCommandDeps) {
     ) {
       const { assistant_id, input, config, metadata } = params;
       const strategy = MultitaskStrategy.safeParse(params.multitaskStrategy ?? params.multitask_strategy);
-      const isFork = config?.['configurable'] && 'checkpoint_id' in (config['configurable'] as object);
+      const isFork = config?.configurable && 'checkpoint_id' in config.configurable;
       const thread =
         input === null || input === undefined || isFork ? undefined : await read(actor, thread_id);
       const known = pendingInterruptIds(thread);

@@ -138,12 +138,25 @@ function streamModes(requested: RunCreate['stream_mode'], kind: RunKind): Stream
 
 /** Checkpoint to resume from; older clients send only its id. */
 function checkpointOf(input: RunCreate): JsonObject {
-  const { checkpoint_id, checkpoint_ns, checkpoint_map } = input.checkpoint ?? {};
-  const id = checkpoint_id ?? input.checkpoint_id;
+  const { id, ns } = checkpointPlace(input);
+  const { checkpoint_map } = input.checkpoint ?? {};
   return {
     ...(id ? { checkpoint_id: id } : {}),
-    ...(checkpoint_ns ? { checkpoint_ns } : {}),
+    ...(ns ? { checkpoint_ns: ns } : {}),
     ...(checkpoint_map ? { checkpoint_map } : {}),
+  };
+}
+
+/** Where the run starts, in any of the spellings; LangGraph's own is in `configurable`. */
+export function checkpointPlace({ checkpoint, checkpoint_id, config }: RunCreate): {
+  readonly id: string | undefined;
+  readonly ns: string | undefined;
+} {
+  const given = config?.configurable ?? {};
+  const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
+  return {
+    id: checkpoint?.checkpoint_id ?? checkpoint_id ?? text(given['checkpoint_id']),
+    ns: checkpoint?.checkpoint_ns ?? text(given['checkpoint_ns']),
   };
 }
 
@@ -192,17 +205,14 @@ function traceContext(run_id: string, { traceparent, tracestate }: NonNullable<A
  * The answer that a request gives to pending interrupts; `undefined` for an input, or a command without
  * `resume`. A request that only continues the thread answers an interrupt of the server.
  */
-export function answerOf(
-  { user }: Actor,
-  { input, command, checkpoint, checkpoint_id, strict_resume }: RunCreate,
-): NewAnswer | undefined {
+export function answerOf({ user }: Actor, request: RunCreate): NewAnswer | undefined {
+  const { input, command, strict_resume } = request;
   const { resume, update, goto } = command ?? {};
   const goesOn = [input, update, goto].every((each) => (each ?? undefined) === undefined);
   if ((resume ?? undefined) === undefined && !goesOn) return undefined;
-  const id = checkpoint?.checkpoint_id ?? checkpoint_id;
   return {
     resume: resume ?? undefined,
-    checkpoint: { id: id ?? undefined, ns: checkpoint?.checkpoint_ns ?? undefined },
+    checkpoint: checkpointPlace(request),
     is_strict: strict_resume === true,
     user_id: user?.identity ?? null,
   };

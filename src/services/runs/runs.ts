@@ -9,7 +9,7 @@ import type { RunList } from '../../storage/runs/runs.ts';
 import type { AssistantService } from '../assistants/assistants.ts';
 import type { IdempotencyContext } from '../idempotency.ts';
 import { type CancelDeps, type CancelOptions, runCancel } from './cancel.ts';
-import { answerOf, type RunKind, withoutServerAnswer } from './run-options.ts';
+import { answerOf, checkpointPlace, type RunKind, withoutServerAnswer } from './run-options.ts';
 import { type RunStreamDeps, runStreams } from './run-streams.ts';
 import {
   type AuthorizedRun,
@@ -116,7 +116,7 @@ async function listRuns(
   thread_id: string,
   query: RunList,
 ): Promise<Run[]> {
-  const visibility = await authorize(actor, 'threads:search', { thread_id, ...query });
+  const visibility = await authorize(actor, 'threads:search', { ...query, thread_id });
   const found = await runs.list(thread_id, query, visibility, max_list_bytes);
   if (found.length === 0 && !(await threads.get(thread_id, ['thread_id'], visibility)))
     throw new NotFound(`Thread with ID ${thread_id} not found`);
@@ -148,9 +148,8 @@ async function requireCheckpoint(
   thread_id: string,
   input: RunCreate,
 ): Promise<void> {
-  const checkpoint_id = input.checkpoint?.checkpoint_id ?? input.checkpoint_id;
+  const { id: checkpoint_id, ns = '' } = checkpointPlace(input);
   if (!checkpoint_id) return;
-  const ns = input.checkpoint?.checkpoint_ns ?? '';
   const [found] = await checkpoints.find({ thread_id, ns, checkpoint_id, limit: 1 });
   if (!found) throw new NotFound(`Checkpoint ${checkpoint_id} not found on thread ${thread_id}`);
 }

@@ -79,9 +79,7 @@ export function threadService(deps: ThreadDeps) {
       const visibility = await authorize(actor, 'threads:search', { ...query });
       const { select, limit, offset } = query;
       const paths = query.extract && parsePaths(query.extract);
-      // The body is a loose object and may contain these internal fields.
-      const ours = { parts: undefined, after: undefined, has_keys: false };
-      const wanted = { ...query, ...ours, ...range, limit: limit + 1, ...columnsToRead(select, paths) };
+      const wanted = { ...query, ...range, limit: limit + 1, ...columnsToRead(select, paths) };
       const rows = await threads.search(wanted, visibility);
       const found = rows.map(({ key: _, ...row }) => {
         const thread: Partial<Thread> = pickFields(row, select);

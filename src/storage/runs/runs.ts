@@ -105,7 +105,7 @@ export function runRepository(db: Db) {
 
     /** Newest first. Throws `InvalidInput` if they are too large for one reply. */
     list(thread_id: string, query: RunList, visibility?: Visibility, max_bytes?: number): Promise<Run[]> {
-      return listRuns(db, { thread_id, ...query }, visibility, max_bytes);
+      return listRuns(db, { ...query, thread_id }, visibility, max_bytes);
     },
 
     /** True if the thread has one of these runs, in any state. */

@@ -80,9 +80,9 @@ export function ModelCall({ details, contents }: ModelCallProps) {
  * come before all messages.
  */
 function breakOf({ repeated, previous }: StepContents): number | undefined {
-  if (!previous || repeated === null) return undefined;
+  if (!previous) return undefined;
   if (!previous.has_same_tools) return 0;
-  return repeated < previous.messages ? repeated : undefined;
+  return repeated !== null && repeated < previous.messages ? repeated : undefined;
 }
 
 interface PrefixBreakProps {
