@@ -41,8 +41,8 @@ export class StopReason extends Error {
 }
 
 export interface MemoryOptions extends Pick<RunKwargs, 'durability'> {
-  /** Called after each checkpoint of the run itself, not of a subgraph. */
-  readonly onCheckpoint: (isElsewhere: boolean) => void;
+  /** Called after each checkpoint of the run itself, not of a subgraph. The graph waits for what it returns. */
+  readonly onCheckpoint: (isElsewhere: boolean) => Promise<void> | undefined;
   /** These two as in `RunCheckpointerDeps`. */
   readonly has_history: boolean;
   readonly gate?: CheckpointGate | undefined;

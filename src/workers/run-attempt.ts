@@ -6,6 +6,7 @@ import { requireClock, waitForClock } from '../graphs/checkpointer/clock-order.t
 import type { GraphConfig } from '../graphs/graph.ts';
 import { RunOutput, withRunOutput } from '../graphs/observability/run-output.ts';
 import { isEmptyCommand } from '../graphs/runtime/command.ts';
+import { untilStreamed } from '../graphs/runtime/continued-run.ts';
 import { graphIdOf, type RunKwargs } from '../schemas/runs.ts';
 import { threadMetadata } from '../services/runs/run-options.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
@@ -83,10 +84,14 @@ function openAttempt(
   });
   const { bus, meter } = deps;
   const writer = new EventWriter({ ...lease, live, bus, writes, resumable: kwargs.resumable, meter });
+  const stopHere = async () => {
+    await untilStreamed();
+    stop.abort(new StopReason('shutdown'));
+  };
   const onCheckpoint = (isElsewhere: boolean) => {
     onBegun();
     // A host stops it by itself: by now it may be in the next step, which would be executed a second time.
-    if (handOver.aborted && !isElsewhere) stop.abort(new StopReason('shutdown'));
+    return handOver.aborted && !isElsewhere ? stopHere() : undefined;
   };
   const memory = deps.memory(writes, lease, {
     durability: kwargs.durability,

@@ -12,11 +12,11 @@ import { recordingSteps } from '../steps/recorded-graph.ts';
 import { toWire } from '../wire.ts';
 import { CheckpointEvents } from './checkpoint-events.ts';
 import { type CommandLibrary, isEmptyCommand, requirePending, toLangGraphCommand } from './command.ts';
+import { continuationOf, stopAt } from './continued-run.ts';
 import { ToolTasks } from './event-places.ts';
 import { pendingInterrupts } from './interrupts.ts';
 import { type LangGraphEvent, ProtocolStream } from './protocol-stream.ts';
 import { asRefusedAnswer } from './resume-refused.ts';
-import { savedCheckpoint } from './saved-checkpoint.ts';
 import { type LangGraphChunk, langGraphModes, StreamModes } from './stream-modes.ts';
 import { SubgraphLifecycle } from './subgraph-lifecycle.ts';
 import { TaskFailures } from './task-failures.ts';
@@ -105,7 +105,8 @@ async function runGraph(
 ): Promise<void> {
   const input = await inputOf(graph, call, library);
   const checkpointEvents = new CheckpointEvents(call.checkpoint_events ? emit : () => {});
-  const skipsState = await isBeforeInput(graph, call);
+  const { isBeforeInput: skipsState, breakpoint } = await continuationOf(graph, call);
+  if (breakpoint) stopAt(graph, breakpoint);
   if (call.protocol)
     return streamProtocol(graph, input, call, signal, new ProtocolStream(emit, checkpointEvents, skipsState));
   const failures = new TaskFailures();
@@ -131,19 +132,6 @@ async function runGraph(
     if (!signal.aborted && !call.drain?.aborted) modes.failed();
     throw error;
   }
-}
-
-/**
- * Whether the graph resumes where it has taken its input and not yet applied it. LangGraph then streams the state from
- * before the input, which no client of an attempt without an interruption sees: a chat would lose the new message.
- */
-async function isBeforeInput(
-  graph: RunnableGraph,
-  { continues, config, memory }: GraphCall,
-): Promise<boolean> {
-  if (!continues || !isLocalPregel(graph)) return false;
-  const saved = await savedCheckpoint(memory.checkpointer, config.configurable);
-  return saved?.metadata?.source === 'input';
 }
 
 /** Emits everything: each follower of the thread filters for itself. */

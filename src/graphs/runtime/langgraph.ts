@@ -24,6 +24,7 @@ import { activeSpans } from '../steps/active-spans.ts';
 import { recordedNodesOf } from '../steps/recorded-graph.ts';
 import { type ConvertedMessages, toWire } from '../wire.ts';
 import type { CommandLibrary } from './command.ts';
+import { withContinuedSubgraphs } from './continued-subgraphs.ts';
 import { execute } from './execution.ts';
 import { resolvedTasks } from './interrupts.ts';
 import { withNestedNodes } from './nested-nodes.ts';
@@ -143,7 +144,9 @@ export function langGraph(
     stream(requested) {
       useSerde(requested.memory.checkpointer, serde);
       const { graph: opened, call } = withNestedNodes(graph, requested, commands);
-      return execute(executable(opened, call), call, {
+      const { continues, memory } = call;
+      const called = continues ? withContinuedSubgraphs(opened, memory.checkpointer) : opened;
+      return execute(executable(called, call), call, {
         library: commands,
         spans: (span) => activeSpans(folder, span),
       });

@@ -13,7 +13,7 @@ import type { Messages } from './connection.ts';
 interface RunMemory {
   readonly first?: FirstSearch | undefined;
   /** Called after each checkpoint of the root graph. */
-  readonly onCheckpoint?: () => void;
+  readonly onCheckpoint?: () => Promise<void> | undefined;
 }
 
 /** Memory of a session, and the steps that no message has brought to the server yet. */
@@ -28,7 +28,7 @@ export function sessionMemory(
   server: Messages,
   session: number,
   writer: Omit<CheckpointWriter, 'access'>,
-  { first, onCheckpoint = () => {} }: RunMemory = {},
+  { first, onCheckpoint = () => undefined }: RunMemory = {},
 ): SessionMemory {
   const steps = stepBuffer();
   const remote = remoteCheckpoints(server, session, steps, first);
@@ -36,7 +36,7 @@ export function sessionMemory(
     ...remote,
     async put(checkpoint, durability) {
       const stored = await remote.put(checkpoint, durability);
-      if (checkpoint.ns === '') onCheckpoint();
+      if (checkpoint.ns === '') await onCheckpoint();
       return stored;
     },
   };
