@@ -54,6 +54,7 @@ export function wireWorkers(
       spanOf: observer?.spanOf ?? (({ run }) => callerSpanOf(run.kwargs.config.configurable)),
       onLost: observer?.onLost,
       resumedRun: checkpoints.resumedRun,
+      takenAnswers: checkpoints.takenAnswers,
       memory: (attempt, lease, options) => ({
         checkpointer: runCheckpointer({
           checkpoints,

@@ -88,6 +88,8 @@ export interface AttemptContext {
   readonly memory: (writes: WriteBuffer, lease: Lease, options: MemoryOptions) => GraphMemory;
   /** The run that another one resumes; without it, nothing records it. */
   readonly resumedRun?: (place: ResumePlace) => Promise<string | undefined>;
+  /** Interrupts whose answers an earlier attempt of the run has taken; without it, none is known. */
+  readonly takenAnswers?: (lease: Lease) => Promise<string[]>;
   /** This process's worker. */
   readonly worker_id: string;
   readonly clock: Clock;

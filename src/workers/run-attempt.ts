@@ -5,8 +5,9 @@ import { EventWriter, type LiveRun } from '../events/writer.ts';
 import { requireClock, waitForClock } from '../graphs/checkpointer/clock-order.ts';
 import type { GraphConfig } from '../graphs/graph.ts';
 import { RunOutput, withRunOutput } from '../graphs/observability/run-output.ts';
-import { isEmptyCommand } from '../graphs/runtime/command.ts';
+import { isEmptyCommand, withoutAnswers } from '../graphs/runtime/command.ts';
 import { untilStreamed } from '../graphs/runtime/continued-run.ts';
+import type { Command } from '../schemas/command.ts';
 import { graphIdOf, type RunKwargs } from '../schemas/runs.ts';
 import { threadMetadata } from '../services/runs/run-options.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
@@ -151,7 +152,7 @@ async function execute(
   if (isFirstAttempt) await recordResumed(deps, attempt);
   const events = attempt.graph.stream({
     input: isFirstAttempt ? kwargs.input : null,
-    command: isFirstAttempt ? kwargs.command : null,
+    command: isFirstAttempt ? await openCommand(deps, attempt) : null,
     continues: !isFirstAttempt,
     strict_resume: kwargs.strict_resume === true,
     config,
@@ -182,6 +183,16 @@ async function execute(
     if (turn !== undefined) await turn;
   }
   signal.throwIfAborted();
+}
+
+/** The command without answers that an earlier attempt has taken: a later question of the same node would get them again. */
+async function openCommand(
+  { takenAnswers }: AttemptContext,
+  { claimed: { lease }, kwargs: { command } }: Attempt,
+): Promise<Command | null> {
+  if (!command || lease.starts === 1 || (command.resume ?? null) === null) return command;
+  const taken = (await takenAnswers?.(lease)) ?? [];
+  return taken.length === 0 ? command : withoutAnswers(command, taken);
 }
 
 /** Notes which run the attempt resumes. To be called before its graph writes anything at the checkpoint of that run. */

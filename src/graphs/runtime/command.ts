@@ -13,6 +13,13 @@ export function isEmptyCommand({ resume, update, goto }: Command): boolean {
   return (resume ?? null) === null && (update ?? null) === null && (goto ?? null) === null;
 }
 
+/** The command without answers to these interrupts; a value that names none answers the one that is among them. */
+export function withoutAnswers({ resume, ...others }: Command, interrupt_ids: readonly string[]): Command {
+  if (!namesInterrupts(resume)) return others;
+  const left = Object.entries(resume).filter(([id]) => !interrupt_ids.includes(id));
+  return left.length === 0 ? others : { ...others, resume: Object.fromEntries(left) };
+}
+
 /**
  * Throws `ResumeRefused` if the command does not resume what is pending, as LangGraph itself does since 1.7: it names an
  * interrupt that is not, is an empty map, or a plain value while several interrupts wait.

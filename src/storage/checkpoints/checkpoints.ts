@@ -5,6 +5,7 @@ import { deleteCheckpointsOfThread } from './delete.ts';
 import { type CheckpointQuery, findAncestors, findCheckpoints, newestCheckpointId } from './find.ts';
 import { type Fence, putCheckpoint, putWrites, writeFenced } from './put.ts';
 import { findResumedRun } from './resumed-run.ts';
+import { findTakenAnswers } from './taken-answers.ts';
 import { findTree, type TreeQuery } from './tree.ts';
 
 export type CheckpointRepository = ReturnType<typeof checkpointRepository>;
@@ -16,6 +17,7 @@ export function checkpointRepository(db: Db, active?: ActiveAttempts) {
       putWrites,
       ancestors: findAncestors,
       resumedRun: findResumedRun,
+      takenAnswers: findTakenAnswers,
       newestId: newestCheckpointId,
     }),
     /** Read-your-writes: includes what an attempt in this process has published but not committed yet. */
