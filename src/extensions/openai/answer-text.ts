@@ -31,7 +31,7 @@ export class AnswerText {
   /** What was taken of the current attempt. */
   #taken = '';
   /** What was taken of the attempt before; empty once the current attempt has caught up with it. */
-  #taken_before = '';
+  #takenBefore = '';
   /** The part whose text was taken last. */
   #last: Part | undefined;
 
@@ -71,7 +71,7 @@ export class AnswerText {
       const isStored = (part: Part) => (id !== undefined && part.id === id) || part.text === text;
       const stored = this.#parts.some(isStored) ? undefined : this.#abandoned.findLast(isStored);
       if (!stored) continue;
-      const unsent = this.#taken_before === '' ? stored.unsent : stored.text;
+      const unsent = this.#takenBefore === '' ? stored.unsent : stored.text;
       this.#parts.push({ ...stored, unsent, isComplete: true });
     }
   }
@@ -80,7 +80,7 @@ export class AnswerText {
   retry(): void {
     this.#abandoned = [...this.#abandoned, ...this.#parts];
     this.#parts = [];
-    this.#taken_before ||= this.#taken;
+    this.#takenBefore ||= this.#taken;
     this.#taken = '';
     this.#last = undefined;
   }
@@ -97,14 +97,14 @@ export class AnswerText {
       if (!part.isComplete) break;
     }
     this.#taken += next;
-    return this.#taken_before === '' ? next : this.#beyondTakenBefore();
+    return this.#takenBefore === '' ? next : this.#beyondTakenBefore();
   }
 
   /** What the client has not got from the attempt before. Where the two differ, the message starts a new paragraph. */
   #beyondTakenBefore(): string {
-    const before = this.#taken_before;
+    const before = this.#takenBefore;
     if (before.startsWith(this.#taken)) return '';
-    this.#taken_before = '';
+    this.#takenBefore = '';
     if (this.#taken.startsWith(before)) return this.#taken.slice(before.length);
     let same = 0;
     while (this.#taken[same] === before[same]) same += 1;
