@@ -7,8 +7,10 @@ const MACROS = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midni
 
 /** Schedule of a single time: the prefix, and the time in ISO-8601. */
 const ONCE = '@at ';
-/** In the years that both databases sort as text. */
+/** Both databases sort times as text, which is in order for years of four digits. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
+/** An offset can move a time into the year after. */
+const END_OF_TIME = Date.UTC(10_000, 0);
 
 /** The schedule that fires once, at a time in ISO-8601; without an offset it is in UTC. */
 export function scheduleAt(time: string): string {
@@ -20,7 +22,7 @@ function onceAt(schedule: string): number | undefined {
   if (!schedule.startsWith(ONCE)) return undefined;
   const text = schedule.slice(ONCE.length);
   const time = TIME.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(time) ? undefined : time;
+  return time < END_OF_TIME ? time : undefined;
 }
 
 /**

@@ -31,7 +31,7 @@ describe.runIf(python)('the Python SDK (where a Python has langgraph_sdk)', () =
       },
       fork: { same: true, contents: ['one', 'one', 'other', 'other'], older: true },
       stateless: { streamed: 1, waited: 1 },
-      background: { joined: ['one'], status: ['success', 'interrupted'] },
+      background: { joined: ['one'], streamed: ['one'], status: ['success', 'interrupted'] },
     });
   });
 });

@@ -81,13 +81,18 @@ async def stateless(client):
 
 async def background(client):
     thread_id = (await client.threads.create())["thread_id"]
-    run = await client.runs.create(thread_id, "sleeper", input={"ms": 200, "label": "one"})
+    run = await client.runs.create(thread_id, "sleeper", input={"ms": 200, "label": "one"}, stream_resumable=True)
     joined = await client.runs.join(thread_id, run["run_id"])
+    streamed = await collect(client.runs.join_stream(thread_id, run["run_id"], last_event_id="-1"))
     ended = await client.runs.get(thread_id, run["run_id"])
     long = await client.runs.create(thread_id, "sleeper", input={"ms": 60000, "label": "long"})
     await client.runs.cancel(thread_id, long["run_id"], wait=True)
     cancelled = await client.runs.get(thread_id, long["run_id"])
-    return {"joined": joined["slept"], "status": [ended["status"], cancelled["status"]]}
+    return {
+        "joined": joined["slept"],
+        "streamed": data(streamed, "values")[-1]["slept"],
+        "status": [ended["status"], cancelled["status"]],
+    }
 
 
 async def main(url, api_key):

@@ -3,12 +3,12 @@ import { loadConfig } from '../../src/config/load.ts';
 import { failure, naming } from '../support/naming.ts';
 import { project } from '../support/project.ts';
 
-async function loadJson(document: unknown) {
+async function loadJson(document: unknown, environment = {}) {
   await using folder = await project({
     'langgraph.json': JSON.stringify(document),
     '.env': 'OPENAI_API_KEY=x',
   });
-  return await loadConfig({ cwd: folder.root, environment: {} });
+  return await loadConfig({ cwd: folder.root, environment });
 }
 
 const GRAPHS = { agent: './src/agent.ts:graph' };
@@ -53,6 +53,14 @@ test('custom routes are configured as in the official server', async () => {
   });
 
   expect(config.http).toMatchObject({ disable_store: true });
+  expect(config.http.configurable_headers).toEqual({ includes: ['x-*'], excludes: [] });
+  expect(warnings).toEqual([]);
+});
+
+test('LANGGRAPH_HTTP names header lists as langgraph.json does', async () => {
+  const environment = { LANGGRAPH_HTTP: '{"configurable_headers": {"include": ["x-*"]}}' };
+  const { config, warnings } = await loadJson({ graphs: GRAPHS }, environment);
+
   expect(config.http.configurable_headers).toEqual({ includes: ['x-*'], excludes: [] });
   expect(warnings).toEqual([]);
 });

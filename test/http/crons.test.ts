@@ -68,6 +68,8 @@ describe('an invalid cron is refused when it is created', () => {
       "Invalid cron schedule: '0 30 8 * * MON'. Reason: it needs five fields: minute, hour, day of month, month, day of week, without the seconds in front;",
     ],
     [{ schedule: '0 0 30 2 *' }, 422, "Invalid cron schedule: '0 0 30 2 *'. Reason: it never fires"],
+    [{ schedule: '@at +200000-01-01T00:00:00Z' }, 422, "Invalid cron schedule: '@at +200000-"],
+    [{ schedule: '@at 9999-12-31T23:59:59-23:59' }, 422, "Invalid cron schedule: '@at 9999-"],
     [{ schedule: undefined }, 422, 'schedule'],
     [{ assistant_id: undefined }, 422, 'assistant_id'],
     [{ timezone: 'Mars/X' }, 422, "Invalid timezone: 'Mars/X'. Use IANA timezone format"],

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
@@ -137,4 +139,15 @@ test.each([
 ])('auth handlers at %s keep the server from starting', async (path, reason) => {
   const opening = open({ LANGGRAPH_AUTH: JSON.stringify({ path }) });
   await expect(opening).rejects.toThrow(reason);
+});
+
+test('TRACE is refused with 405 before it reaches authenticate', async () => {
+  await using server = await open();
+  const { url } = await server.app.listen();
+  // `fetch` sends no TRACE.
+  const sent = request(`${url}/threads`, { method: 'TRACE', headers: ALICE });
+  sent.end();
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  answer.resume();
+  expect(answer.statusCode).toBe(405);
 });

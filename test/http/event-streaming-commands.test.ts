@@ -164,6 +164,7 @@ test('state.fork starts a run from an earlier checkpoint', async () => {
 
 test.for([
   ['run.start', {}, 'invalid_argument'],
+  ['run.start', { assistant_id: 'chat', input: {}, config: { configurable: 'abc' } }, 'invalid_argument'],
   ['run.start', { assistant_id: 'nope', input: {} }, 'unknown_error'],
   [
     'run.start',

@@ -66,6 +66,15 @@ test.for([
   },
 );
 
+test('joining with an empty stream mode, as the Python SDK sends it, yields the events of all modes', async () => {
+  const { run, events } = await streamed('ten-steps', {
+    input: { n: 8 },
+    stream_mode: ['values', 'updates'],
+  });
+  expect(namesOf(events).sort()).toEqual(['metadata', 'updates', 'values']);
+  expect(await join(run, 'stream_mode=')).toEqual(events);
+});
+
 test('joining with the newest checkpoint yields no events', async () => {
   const { thread_id, run } = await streamed('ten-steps', { input: { n: 0 } });
   expect(await join(run, `checkpoint_id=${await checkpointAt(thread_id, 10)}`)).toEqual([]);

@@ -83,6 +83,7 @@ test('runs are listed newest first, with only the requested fields', async () =>
   ]) {
     expect(await list(`?limit=1&offset=1&${select}`)).toEqual([{ run_id: ids[1], status: 'success' }]);
   }
+  expect(await list('?select=')).toEqual(await list());
   expect(await list('?status=success')).toHaveLength(3);
   expect(await list('?status=pending')).toEqual([]);
   expect(await list('?status=invented')).toEqual([]);
@@ -90,6 +91,17 @@ test('runs are listed newest first, with only the requested fields', async () =>
     detail: naming('limit', 1, 2_147_483_647),
   });
   expect((await list('?select=password')).detail).toMatch(/^select\[0\]: /);
+});
+
+test.each([
+  ['checkpoint_id', (checkpoint_id: string) => ({ checkpoint_id })],
+  ['checkpoint', (checkpoint_id: string) => ({ checkpoint: { checkpoint_id } })],
+  ['config', (checkpoint_id: string) => ({ config: { configurable: { checkpoint_id } } })],
+])('a run from an unknown checkpoint in %s is 404', async (_where, at) => {
+  const thread_id = await http.thread();
+  const unknown = '1f000000-0000-6000-8000-000000000000';
+  const { status, body } = await http.post(`/threads/${thread_id}/runs`, { ...ECHO, ...at(unknown) });
+  expect([status, body.detail]).toEqual([404, expect.stringContaining(unknown)]);
 });
 
 test('a missing run is 404, and so is one on another thread', async () => {

@@ -123,6 +123,7 @@ test('a state and a history have only the requested fields', async () => {
     values: { x: 1 },
   });
   const { body: whole } = await http.get(`${at}/state`);
+  expect((await http.get(`${at}/state?select=`)).body).toEqual(whole);
   const { checkpoint_id } = whole.checkpoint;
   expect((await http.get(`${at}/state/${checkpoint_id}?select=["checkpoint_id"]`)).body).toEqual({
     checkpoint_id,

@@ -1,5 +1,9 @@
+import { Auth, HTTPException } from '@langchain/langgraph-sdk/auth';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Actor, systemActor } from '../../src/auth/actor.ts';
+import { customAuth } from '../../src/auth/custom.ts';
+import { authHandlers } from '../../src/auth/handlers.ts';
+import { systemClock } from '../../src/core/clock.ts';
 import { Forbidden } from '../../src/core/errors.ts';
 import { memoryBus } from '../../src/events/bus.ts';
 import type { Frame } from '../../src/events/frame.ts';
@@ -54,6 +58,21 @@ test('changes within a short time are one event, with each row once', async () =
       key: { ids: ['k1'], more: false },
     },
   ]);
+});
+
+test('a kind that an auth handler of the project refuses is left out', async () => {
+  const auth = new Auth()
+    .authenticate(() => 'ann')
+    .on('threads:search', () => {
+      throw new HTTPException(403, { message: 'No threads' });
+    });
+  const { authenticate } = customAuth(authHandlers(auth), { studio: false }, systemClock);
+  const ann = await authenticate({ method: 'GET', url: 'http://a.example/', headers: {} });
+  const { bus, next } = await story({ ...ME, ...ann });
+  bus.emit('row.changed', 'thread', 't1');
+  bus.emit('row.changed', 'assistant', 'a1');
+
+  expect(await next()).toEqual(['changes', { assistant: { ids: ['a1'], more: false } }]);
 });
 
 test('a stream of changes sends at most four events a second, for any number of changed rows', async () => {

@@ -2,23 +2,18 @@ import { BadRequest, type ServerError } from '../../core/errors.ts';
 import { toJson } from '../../core/json.ts';
 import type { Frame } from '../../events/frame.ts';
 import type { Run } from '../../schemas/runs.ts';
+import type { Answer, ChatOutcome } from './answer.ts';
 import { openAiError } from './error-body.ts';
 import { RunFailed } from './errors.ts';
 import type { ChatCompletion, ChatCompletionChunk, ChatUsage } from './schemas.ts';
-import type { ChatOutcome } from './service.ts';
 
-export type Answer = AsyncGenerator<string, ChatOutcome>;
-
-/** Collects the answer into one completion. Throws `RunFailed`. */
+/** The whole answer as one completion. Throws `RunFailed`. */
 export async function completionOf(answer: Answer, run: Run, model: string): Promise<ChatCompletion> {
-  let content = '';
   for (;;) {
     const step = await answer.next();
-    if (!step.done) {
-      content += step.value;
-      continue;
-    }
+    if (!step.done) continue;
     if ('failure' in step.value) throw failureOf(step.value);
+    const content = step.value.text;
     return {
       ...head(run, model),
       object: 'chat.completion',

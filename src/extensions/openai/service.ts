@@ -1,38 +1,24 @@
 import type { Actor } from '../../auth/actor.ts';
 import { BadRequest, undefinedIfNotFound } from '../../core/errors.ts';
-import { isObject } from '../../core/json.ts';
-import type { Frame } from '../../events/frame.ts';
 import type { Run, RunCreate } from '../../schemas/runs.ts';
-import type { Interrupt, RunError, Thread } from '../../schemas/threads.ts';
+import type { Interrupt, Thread } from '../../schemas/threads.ts';
 import {
   interruptText,
   resumeValueOf,
   reviewRequestOf,
 } from '../../services/conversation/human-in-the-loop.ts';
-import {
-  aiMessagesOfLastTurn,
-  isAiMessage,
-  isMessage,
-  stateMessages,
-  textOf,
-} from '../../services/conversation/messages.ts';
-import { runErrorMessage } from '../../services/runs/run-result.ts';
+import { stateMessages, textOf } from '../../services/conversation/messages.ts';
 import type { RunService } from '../../services/runs/runs.ts';
 import type { StatelessRunService } from '../../services/runs/stateless-runs.ts';
 import { type ThreadService, threadIdFromName } from '../../services/threads/threads.ts';
-import type { ChatCompletionCreate, ChatMessage, ChatUsage } from './schemas.ts';
+import { type Answer, streamAnswer } from './answer.ts';
+import type { ChatCompletionCreate, ChatMessage } from './schemas.ts';
 
 export interface ChatCompletionDeps {
   readonly runs: RunService;
   readonly statelessRuns: StatelessRunService;
   readonly threads: ThreadService;
 }
-
-/** Outcome of an answer: token usage, or why the run failed. */
-export type ChatOutcome =
-  | { readonly usage: ChatUsage }
-  /** `is_refusal`: the assistant still waits for another answer. */
-  | { readonly failure: string; readonly is_refusal: boolean };
 
 export type ChatCompletionService = ReturnType<typeof chatCompletionService>;
 
@@ -60,7 +46,7 @@ export function chatCompletionService({ runs, statelessRuns, threads }: ChatComp
     },
 
     /** Streams the answer's text in chunks. */
-    answer(run: Run, signal: AbortSignal): AsyncGenerator<string, ChatOutcome> {
+    answer(run: Run, signal: AbortSignal): Answer {
       return streamAnswer(runs.follow(run, signal));
     },
   };
@@ -103,60 +89,4 @@ function requireQuestionInMessages(question: string, messages: readonly ChatMess
 /** LangChain uses the same roles and fields; other fields of the message are for models, not for graphs. */
 function graphMessage({ role, content, name, tool_call_id, tool_calls }: ChatMessage) {
   return { role, content: content ?? '', name, tool_call_id, tool_calls };
-}
-
-const NO_USAGE: ChatUsage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
-
-async function* streamAnswer(frames: AsyncIterable<Frame>): AsyncGenerator<string, ChatOutcome> {
-  let values: unknown;
-  let lastMessageId: unknown;
-  let hasText = false;
-  let failed: ChatOutcome | undefined;
-  for await (const { event, data } of frames) {
-    if (event === 'error') {
-      const error = JSON.parse(data) as RunError;
-      failed = { failure: runErrorMessage(error), is_refusal: error.reason !== undefined };
-    }
-    if (event === 'values') values = JSON.parse(data);
-    if (event !== 'messages') continue;
-    const [message] = JSON.parse(data) as unknown[];
-    if (!isMessage(message) || !isAiMessage(message)) continue;
-    const text = textOf(message.content);
-    if (text === '') continue;
-    // Each message of an answer is a paragraph.
-    yield hasText && message['id'] !== lastMessageId ? `\n\n${text}` : text;
-    lastMessageId = message['id'];
-    hasText = true;
-  }
-  // Only at the end of the run does its thread have its final status.
-  if (failed) return failed;
-  const rest = [
-    ...(hasText ? [] : aiMessagesOfLastTurn(values).map(({ content }) => textOf(content))),
-    ...interruptTexts(values),
-  ];
-  const text = rest.filter((part) => part !== '').join('\n\n');
-  if (text !== '') yield hasText ? `\n\n${text}` : text;
-  return { usage: usageOf(values) };
-}
-
-function interruptTexts(values: unknown): string[] {
-  const interrupts = isObject(values) ? values['__interrupt__'] : undefined;
-  if (!Array.isArray(interrupts)) return [];
-  return interrupts.map((interrupt) => interruptText(isObject(interrupt) ? interrupt['value'] : interrupt));
-}
-
-/** Sum over the answering models that report usage. */
-function usageOf(values: unknown): ChatUsage {
-  return aiMessagesOfLastTurn(values).reduce((sum, { usage_metadata: usage }) => {
-    if (!isObject(usage)) return sum;
-    return {
-      prompt_tokens: sum.prompt_tokens + count(usage['input_tokens']),
-      completion_tokens: sum.completion_tokens + count(usage['output_tokens']),
-      total_tokens: sum.total_tokens + count(usage['total_tokens']),
-    };
-  }, NO_USAGE);
-}
-
-function count(tokens: unknown): number {
-  return typeof tokens === 'number' ? tokens : 0;
 }

@@ -70,6 +70,8 @@ export class Checkpointer {
   /** The checkpoint that could not be stored; nothing of later ones is stored either. */
   #failedAt: string | undefined;
   readonly #deferred = new DeferredUpdates();
+  /** Of the history that is being listed: LangGraph reads the deltas of each state separately. */
+  #listed: HistorySize | undefined;
 
   constructor(
     writer: CheckpointWriter,
@@ -134,6 +136,7 @@ export class Checkpointer {
     const before_id = before && addressOf(before).checkpoint_id;
     const query = { ...addressOf(config), metadata: filter };
     const size = new HistorySize();
+    if (this.#shares) this.#listed = size;
     // One at a time: a state may be large, although deltas store all of them in little more than the newest.
     const reading = { ...this.#valueReader, size, ...(this.#shares && { lists: new SharedLists() }) };
     const find = (from: string | undefined, most: number | undefined) =>
@@ -244,7 +247,11 @@ export class Checkpointer {
         limit,
       });
     const place = { ns, checkpoint_id: checkpoint_id ?? '' };
-    return deltaChannelHistory(named ? ancestors : async () => [], channels, place, this.#valueReader);
+    const size = this.#listed;
+    const reading = { ...this.#valueReader, ...(size && { size }) };
+    const history = await deltaChannelHistory(named ? ancestors : async () => [], channels, place, reading);
+    size?.requireFit();
+    return history;
   }
 
   get #valueReader(): ValueReader {

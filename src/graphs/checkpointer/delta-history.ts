@@ -1,7 +1,6 @@
 import type { CheckpointPendingWrite, DeltaChannelHistory } from '@langchain/langgraph-checkpoint';
 import type { StoredCheckpoint } from '../../storage/checkpoints/rows.ts';
 import { readValue, type ValueReader } from './checkpoint-tuple.ts';
-import type { Serde } from './serde.ts';
 import type { CheckpointPosition } from './unreadable-values.ts';
 
 /** LangGraph stores a delta channel whole after at most 1000 updates; most are found in the first page. */
@@ -26,7 +25,7 @@ export async function deltaChannelHistory(
     for (const ancestor of path) {
       for (const channel of open) {
         const history = histories.get(channel) as DeltaChannelHistory;
-        const found = await collectFrom(ancestor, channel, history, reading.serde);
+        const found = await collectFrom(ancestor, channel, history, reading);
         if (found.reason !== undefined) {
           histories.set(channel, { writes: [], seed: reading.fallback(place, channel, found.reason) });
         }
@@ -45,10 +44,11 @@ async function collectFrom(
   ancestor: StoredCheckpoint,
   channel: string,
   history: DeltaChannelHistory,
-  serde: Serde,
+  { serde, size }: ValueReader,
 ): Promise<{ readonly done: boolean; readonly reason?: string }> {
   for (const { task_id, channel: written, type, value, damage } of ancestor.writes.toReversed()) {
     if (written !== channel) continue;
+    if (size) size.bytes += value.length;
     const read = await readValue({ type, bytes: value, damage }, serde);
     if ('reason' in read) return { done: true, reason: read.reason };
     history.writes.push([task_id, channel, read.value] satisfies CheckpointPendingWrite);
@@ -56,6 +56,7 @@ async function collectFrom(
   const version = JSON.parse(ancestor.versions)[channel];
   const stored = version === undefined ? undefined : ancestor.value(channel, String(version));
   if (!stored) return { done: false };
+  if (size) size.bytes += stored.bytes.length;
   const seed = await readValue(stored, serde);
   if ('reason' in seed) return { done: true, reason: seed.reason };
   history.seed = seed.value;

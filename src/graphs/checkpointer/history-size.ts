@@ -21,6 +21,11 @@ export class HistorySize {
   /** After each state. Throws `InvalidInput` if there are several, and too large. */
   add(): void {
     this.#states += 1;
+    this.requireFit();
+  }
+
+  /** After more of the last state is read. Throws as `add`. */
+  requireFit(): void {
     if (this.#states > 1 && this.bytes > MAX_LIST_BYTES)
       throw tooLarge(`the ${this.#states} newest of these states have ${this.bytes} bytes`, MAX_LIST_BYTES);
   }

@@ -7,6 +7,7 @@ import { withPublicError, withPublicTasks } from '../public-errors.ts';
 import { chunkType, isMessage, type Message, messageToWire, toWire } from '../wire.ts';
 import { type CheckpointEvents, isRootNamespace } from './checkpoint-events.ts';
 import { graphOfTask, type ToolTasks } from './event-places.ts';
+import { GraphStates } from './graph-states.ts';
 import { ProtocolNotes } from './protocol-notes.ts';
 import type { SubgraphLifecycle } from './subgraph-lifecycle.ts';
 import type { TaskFailure, TaskFailures } from './task-failures.ts';
@@ -54,7 +55,7 @@ interface StreamParts {
 
 /**
  * Converts LangGraph's chunks to the events of contract §5. One instance per run: it accumulates messages and remembers
- * the last state, into which an interrupt is merged.
+ * the last states, into which interrupts are merged.
  */
 export class StreamModes {
   readonly #modes: ReadonlySet<StreamMode>;
@@ -67,8 +68,7 @@ export class StreamModes {
   readonly #messages = new MessageStream();
   readonly #notes: ProtocolNotes;
   readonly #metadata = new WeakMap<object, WireMetadata>();
-  /** The last state and the interrupts, by namespace. */
-  readonly #states = new Map<string, { values: unknown; interrupts: unknown[] }>();
+  readonly #states = new GraphStates();
   #skipsState: boolean;
 
   constructor(options: GraphModes, parts: StreamParts) {
@@ -142,26 +142,10 @@ export class StreamModes {
 
   #value(namespace: readonly string[], payload: unknown): void {
     this.#notes.state(namespace, payload);
-    const state = this.#modes.has('values') ? this.#stateOf(namespace, payload) : undefined;
+    const isSent = this.#modes.has('values') && (namespace.length === 0 || this.#subgraphs);
+    const state = isSent ? this.#states.withInterrupts(namespace, payload) : undefined;
     if (state !== undefined) this.#send('values', namespace, toWire(state));
     if (this.#streamsMessages()) this.#messages.complete(payload, this.#emit);
-  }
-
-  /**
-   * LangGraph.js sends an interrupt as a separate state; clients expect it in the last state (contract §17). An
-   * interrupted graph ends with this superstep, so that later states, from parallel tasks, are still interrupted.
-   */
-  #stateOf(namespace: readonly string[], payload: unknown): unknown {
-    const place = namespace.join('|');
-    const state = this.#states.get(place) ?? { values: {}, interrupts: [] };
-    this.#states.set(place, state);
-    const interrupts = isObject(payload) ? payload.__interrupt__ : undefined;
-    if (!Array.isArray(interrupts)) state.values = payload;
-    // `interrupt_before` and `interrupt_after` stop with an empty list, which carries no information.
-    else if (interrupts.length === 0) return undefined;
-    else state.interrupts.push(...interrupts);
-    if (state.interrupts.length === 0) return payload;
-    return { ...(isObject(state.values) && state.values), __interrupt__: [...state.interrupts] };
   }
 
   #streamsMessages(): boolean {
