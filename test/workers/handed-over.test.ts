@@ -2,14 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Annotation, type LangGraphRunnableConfig, START, StateGraph } from '@langchain/langgraph';
 import { expect, test } from 'vitest';
 import type { Db } from '../../src/db/db.ts';
-import { runCheckpointer } from '../../src/graphs/checkpointer/open.ts';
-import { langGraph } from '../../src/graphs/runtime/langgraph.ts';
 import type { RunKwargs } from '../../src/schemas/runs.ts';
-import { checkpointRepository } from '../../src/storage/checkpoints/checkpoints.ts';
 import { describeEachDatabase } from '../support/databases.ts';
-import { executingWorker } from '../support/executing-worker.ts';
-import { KWARGS, newRun, request } from '../support/queued-runs.ts';
-import { scriptedGraph } from '../support/scripted-graph.ts';
+import { graphWorker } from '../support/graph-worker.ts';
 
 const NOTES = 30;
 const State = Annotation.Root({
@@ -35,34 +30,17 @@ function twoNodes() {
   return { graph, entered: entered.promise, go: go.resolve };
 }
 
-function workerOf(db: Db, graph: ReturnType<typeof twoNodes>['graph']) {
-  const registry = { ...scriptedGraph(async function* () {}), get: async () => runtime };
-  const runtime = langGraph('g', graph as never, import.meta.dirname);
-  const checkpoints = checkpointRepository(db);
-  return executingWorker(db, registry, {}, () => ({
-    memory: (writes, lease, options) => ({
-      checkpointer: runCheckpointer({ checkpoints, writes, lease, record: 'off', ...options }),
-      store: undefined,
-    }),
-  }));
-}
-
 /** A run that one worker hands over at the end of its first node, and another one ends. */
 async function handedOver(db: Db, kwargs: Partial<RunKwargs>) {
   const { graph, entered, go } = twoNodes();
-  const from = workerOf(db, graph);
+  const from = graphWorker(db, graph);
   from.worker.start();
-  const thread_id = randomUUID();
-  const config = { configurable: { thread_id, graph_id: 'g' } };
-  const given = { ...KWARGS, resumable: true, input: { log: [] }, config, ...kwargs };
-  const run = { ...newRun(thread_id), kwargs: given };
-  await from.queue.enqueue(request(run));
-  from.bus.emit('run.ready');
+  const run = await from.submit(randomUUID(), { input: { log: [] }, ...kwargs });
   await Promise.race([entered, from.ended(run)]);
   const stopped = from.worker.stop(60_000, true);
   go();
   await stopped;
-  const to = workerOf(db, graph);
+  const to = graphWorker(db, graph);
   to.worker.start();
   expect(await to.ended(run)).toBe('success');
   await to.worker.stop(0);
