@@ -14,6 +14,7 @@ import type { RunKwargs, RunStatus } from '../schemas/runs.ts';
 import type { RecordLevel, StepContents } from '../schemas/steps.ts';
 import type { EndedRun } from '../schemas/system.ts';
 import type { RunError } from '../schemas/threads.ts';
+import type { NewCheckpoint } from '../storage/checkpoints/put.ts';
 import type { ResumePlace } from '../storage/checkpoints/resumed-run.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
 import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
@@ -42,7 +43,7 @@ export class StopReason extends Error {
 
 export interface MemoryOptions extends Pick<RunKwargs, 'durability'> {
   /** Called after each checkpoint of the run itself, not of a subgraph. The graph waits for what it returns. */
-  readonly onCheckpoint: (isElsewhere: boolean) => Promise<void> | undefined;
+  readonly onCheckpoint: (checkpoint: NewCheckpoint, isElsewhere: boolean) => Promise<void> | undefined;
   /** These two as in `RunCheckpointerDeps`. */
   readonly has_history: boolean;
   readonly gate?: CheckpointGate | undefined;

@@ -6,12 +6,18 @@ import { requireClock, waitForClock } from '../graphs/checkpointer/clock-order.t
 import type { GraphConfig } from '../graphs/graph.ts';
 import { RunOutput, withRunOutput } from '../graphs/observability/run-output.ts';
 import { isEmptyCommand, withoutAnswers } from '../graphs/runtime/command.ts';
-import { untilStreamed } from '../graphs/runtime/continued-run.ts';
+import { stopAtCheckpoint } from '../graphs/runtime/continued-run.ts';
 import type { Command } from '../schemas/command.ts';
 import { graphIdOf, type RunKwargs } from '../schemas/runs.ts';
 import { threadMetadata } from '../services/runs/run-options.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
-import { type Attempt, type AttemptContext, recordAttempt, StopReason } from './attempt.ts';
+import {
+  type Attempt,
+  type AttemptContext,
+  type MemoryOptions,
+  recordAttempt,
+  StopReason,
+} from './attempt.ts';
 import { AttemptLog, DEFAULT_OUTPUT_RULES } from './attempt-log.ts';
 import { finalizeRun } from './finalize-run.ts';
 import { firstWait, isFirst, runFields } from './run-log.ts';
@@ -85,14 +91,11 @@ function openAttempt(
   });
   const { bus, meter } = deps;
   const writer = new EventWriter({ ...lease, live, bus, writes, resumable: kwargs.resumable, meter });
-  const stopHere = async () => {
-    await untilStreamed();
-    stop.abort(new StopReason('shutdown'));
-  };
-  const onCheckpoint = (isElsewhere: boolean) => {
+  const stopHere = () => stop.abort(new StopReason('shutdown'));
+  const onCheckpoint: MemoryOptions['onCheckpoint'] = (checkpoint, isElsewhere) => {
     onBegun();
     // A host stops it by itself: by now it may be in the next step, which would be executed a second time.
-    return handOver.aborted && !isElsewhere ? stopHere() : undefined;
+    return handOver.aborted && !isElsewhere ? stopAtCheckpoint(checkpoint, stopHere) : undefined;
   };
   const memory = deps.memory(writes, lease, {
     durability: kwargs.durability,

@@ -20,7 +20,7 @@ export interface RunCheckpointerDeps {
   /** Whether the thread had checkpoints when the attempt began: without any, none are looked for. True by default. */
   readonly has_history?: boolean;
   /** Called after each checkpoint of the run itself, not of a subgraph; `isElsewhere` if a graph host executes it. */
-  readonly onCheckpoint?: (isElsewhere: boolean) => Promise<void> | undefined;
+  readonly onCheckpoint?: (checkpoint: NewCheckpoint, isElsewhere: boolean) => Promise<void> | undefined;
   /** If there is one, the next step of the graph begins only once each checkpoint has passed it. */
   readonly gate?: CheckpointGate | undefined;
 }
@@ -62,7 +62,7 @@ export function runCheckpointer({
         const isOwn = checkpoint.thread_id === lease.thread_id;
         if (isOwn) gate?.before(checkpoint);
         const isPut = await access.put(checkpoint, mode);
-        if (isOwn && checkpoint.ns === '') await onCheckpoint(isElsewhere);
+        if (isOwn && checkpoint.ns === '') await onCheckpoint(checkpoint, isElsewhere);
         if (isOwn) await gate?.after();
         return isPut;
       },

@@ -1,6 +1,7 @@
 import { systemClock } from '../../core/clock.ts';
 import { immediate } from '../../core/event-loop.ts';
 import { isObject } from '../../core/json.ts';
+import type { NewCheckpoint } from '../../storage/checkpoints/put.ts';
 import { checkpointOf } from '../checkpoint-config.ts';
 import type { GraphCall } from '../graph.ts';
 import { isLocalPregel, type RunnableGraph, type Snapshot } from '../runnable.ts';
@@ -8,11 +9,18 @@ import type { LangGraphEvent } from './protocol-stream.ts';
 import { type SavedCheckpoint, savedCheckpoint } from './saved-checkpoint.ts';
 
 /**
- * To be awaited at a checkpoint before a graph is stopped there: LangGraph drops what it has streamed and nobody has read, and the
- * next attempt does not stream it again.
+ * Stops a graph at a checkpoint, where another attempt continues. The graph waits for what this returns. LangGraph drops what it has
+ * streamed and nobody has read, and the next attempt does not stream it again: it is read within this turn of the event loop.
  */
-export function untilStreamed(): Promise<void> {
-  return immediate();
+export function stopAtCheckpoint(
+  { metadata }: Pick<NewCheckpoint, 'metadata'>,
+  stop: () => void,
+): Promise<void> | undefined {
+  const { source } = JSON.parse(metadata) as { readonly source?: string };
+  if (source !== 'input') return immediate().then(stop);
+  // Nothing is streamed before it, and LangGraph does not wait here.
+  stop();
+  return undefined;
 }
 
 /** Where a later attempt of a run continues. */

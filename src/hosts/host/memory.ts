@@ -4,6 +4,7 @@ import { Checkpointer } from '../../graphs/checkpointer/checkpointer.ts';
 import type { GraphMemory } from '../../graphs/graph.ts';
 import { type GraphStoreAccess, graphStore } from '../../graphs/store/graph-store.ts';
 import type { CurrentStep, RecordedStep } from '../../schemas/steps.ts';
+import type { NewCheckpoint } from '../../storage/checkpoints/put.ts';
 import type { StoredCheckpoint } from '../../storage/checkpoints/rows.ts';
 import { fromPage } from '../protocol/checkpoints.ts';
 import { type FirstSearch, searchOf } from '../protocol/first-search.ts';
@@ -13,7 +14,7 @@ import type { Messages } from './connection.ts';
 interface RunMemory {
   readonly first?: FirstSearch | undefined;
   /** Called after each checkpoint of the root graph. */
-  readonly onCheckpoint?: () => Promise<void> | undefined;
+  readonly onCheckpoint?: (checkpoint: NewCheckpoint) => Promise<void> | undefined;
 }
 
 /** Memory of a session, and the steps that no message has brought to the server yet. */
@@ -36,7 +37,7 @@ export function sessionMemory(
     ...remote,
     async put(checkpoint, durability) {
       const stored = await remote.put(checkpoint, durability);
-      if (checkpoint.ns === '') await onCheckpoint();
+      if (checkpoint.ns === '') await onCheckpoint(checkpoint);
       return stored;
     },
   };

@@ -5,8 +5,9 @@ import { toJson } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { GraphCall, GraphRegistry, GraphRuntime } from '../../graphs/graph.ts';
 import { RunOutput, withRunOutput } from '../../graphs/observability/run-output.ts';
-import { untilStreamed } from '../../graphs/runtime/continued-run.ts';
+import { stopAtCheckpoint } from '../../graphs/runtime/continued-run.ts';
 import type { CurrentStep } from '../../schemas/steps.ts';
+import type { NewCheckpoint } from '../../storage/checkpoints/put.ts';
 import { fromWireError, toWireError } from '../protocol/errors.ts';
 import type { HostMethods, Params, ServerMethods } from '../protocol/messages.ts';
 import { addRunEvent } from '../protocol/run-events.ts';
@@ -50,11 +51,9 @@ export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger
     const { stop, drain, events } = run;
     const { session, graph_id, writer } = start;
     const call: WireCall = JSON.parse(start.call);
-    const onCheckpoint = () => (run.isHandedOver ? handOver() : undefined);
-    const handOver = async () => {
-      await untilStreamed();
-      stop.abort(new HandedOver('The run continues in another host.'));
-    };
+    const handOver = () => stop.abort(new HandedOver('The run continues in another host.'));
+    const onCheckpoint = (checkpoint: NewCheckpoint) =>
+      run.isHandedOver ? stopAtCheckpoint(checkpoint, handOver) : undefined;
     const memory = sessionMemory(untilTaken(server, watch, run), session, writer, {
       first: start.first,
       onCheckpoint,

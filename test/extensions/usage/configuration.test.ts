@@ -9,7 +9,7 @@ test.each([
   [
     'of tokens that nothing counts',
     'runs: { record: nodes, budgets: { user_day: { max_tokens: 10 } } }',
-    'runs.budgets.user_day.max_tokens: needs runs.record: all, which counts tokens, instead of nodes',
+    'runs.budgets.user_day.max_tokens: needs runs.record: all or contents, which count tokens, instead of nodes',
   ],
   [
     'of cost without prices',

@@ -65,7 +65,7 @@ test('a budget above that of the server, or one that cannot be counted, is refus
     [{ max_steps: 5 }, "config.budget.max_steps: must be at most 4, the server's runs.max_steps"],
     [
       { max_tokens: 5 },
-      'config.budget.max_tokens: needs runs.record: all, which counts tokens, instead of nodes',
+      'config.budget.max_tokens: needs runs.record: all or contents, which count tokens, instead of nodes',
     ],
     [{ max_steps: 0 }, 'config.budget.max_steps: must be a whole number of steps'],
     [{ max_step: 1 }, 'config.budget: may only have max_tokens, max_cost and max_steps'],
