@@ -139,7 +139,7 @@ export async function enqueueIn(
   if (thread.metadata !== undefined) tx.defer(recordLatest(request, thread.metadata));
   const cancelled =
     typeof others === 'string'
-      ? { stopping: [], ended: [] }
+      ? { stopping: [], ended: [], begun: undefined, announced: [] }
       : await cancelRows(tx, thread, rows, others, webhooks);
   const isReady = await addToQueue(tx, request, { thread, fairness, executor_id });
   await riders.enqueued(tx, request);
