@@ -115,7 +115,10 @@ export async function cancelRows(
   if (stopping.length > 0) {
     await tx.run(sql`update run_queue set cancel_action = ${how.action} where run_id in ${list(stopping)}`);
   }
-  if (ended.length > 0) await tx.run(sql`delete from run_queue where run_id in ${list(ended)}`);
+  if (ended.length > 0) {
+    await tx.run(sql`delete from run_queue where run_id in ${list(ended)}`);
+    await withdrawAnswers(tx, ended);
+  }
   for (const run_id of ended) {
     // A requeued run has started before, and has an open entry in the thread's log.
     closeLogs(tx, { run_id, thread_id }, { status: 'interrupted' }, how.log_retention_ms);
@@ -131,6 +134,12 @@ export async function cancelRows(
   // Only the head of a thread has been claimed.
   const begun = live.find((row) => row.state === 'ready')?.run_id;
   return { stopping, ended, begun, announced };
+}
+
+/** The thread still waits for the answers of runs that never began. */
+async function withdrawAnswers(tx: Transaction, run_ids: readonly string[]): Promise<void> {
+  await tx.run(sql`delete from interrupt_answers where run_id in ${list(run_ids)}
+    and run_id in (select run_id from runs where run_id in ${list(run_ids)} and started_at is null)`);
 }
 
 async function announcedOf(tx: Transaction, run_ids: readonly string[]): Promise<string[]> {
