@@ -4,6 +4,7 @@ import { timestamp } from '../core/clock.ts';
 import { callerSpanOf } from '../core/trace-ids.ts';
 import { runCheckpointer } from '../graphs/checkpointer/open.ts';
 import type { CronTicks } from '../services/crons/cron-ticks.ts';
+import type { StoreStateAfterRun } from '../storage/threads/state-after-run.ts';
 import type { AttemptContext, AttemptRules } from '../workers/attempt.ts';
 import { type Engine, type EngineDeps, type EngineOptions, engine } from '../workers/engine.ts';
 import type { Sweep } from '../workers/maintenance.ts';
@@ -18,6 +19,7 @@ const CRON_HISTORY_MS = 30 * DAY_MS;
 /** Services that the workers depend on. */
 interface WorkerServices {
   readonly cronTicks: CronTicks;
+  readonly storeStateAfterRun: StoreStateAfterRun;
 }
 
 /** Settings of an app that shares its database. */
@@ -34,7 +36,7 @@ interface WorkerPlace {
 /** Wires the background workers. */
 export function wireWorkers(
   { config, storage, store, ...context }: AppContext,
-  { cronTicks }: WorkerServices,
+  { cronTicks, storeStateAfterRun }: WorkerServices,
   { takes_over = isSingleProcess(config), scope, lease_fd, ...added }: WorkerPlace = {},
 ): Engine {
   const { record } = config.runs;
@@ -50,6 +52,7 @@ export function wireWorkers(
       cronTicks: config.crons.enabled ? cronsWhile(cronTicks, scope) : undefined,
       scope,
       writes,
+      storeStateAfterRun,
       onRecorded: observer?.onRecorded,
       spanOf: observer?.spanOf ?? (({ run }) => callerSpanOf(run.kwargs.config.configurable)),
       onLost: observer?.onLost,

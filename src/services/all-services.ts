@@ -40,6 +40,7 @@ import { type ServerLogDeps, serverLogService } from './server-log.ts';
 import { storeService } from './store.ts';
 import { type SystemDeps, systemService } from './system.ts';
 import { interruptService } from './threads/interrupts.ts';
+import { stateAfterRun } from './threads/state-after-run.ts';
 import { type ThreadExplainDeps, threadExplain } from './threads/thread-explain.ts';
 import { threadStateService } from './threads/thread-state.ts';
 import { threadStreamService } from './threads/thread-stream.ts';
@@ -127,13 +128,12 @@ export function createServices(
   };
   const sources = followSources({ storage, live, bus });
 
-  const threadState = threadStateService({
-    ...shared,
-    memory: (thread_id, import_id) => ({
-      checkpointer: threadCheckpointer({ checkpoints, thread_id, import_id, ids: context.ids }),
-      store,
-    }),
+  const memory = (thread_id: string, import_id?: string) => ({
+    checkpointer: threadCheckpointer({ checkpoints, thread_id, import_id, ids: context.ids }),
+    store,
   });
+  const threadState = threadStateService({ ...shared, memory });
+  const storeStateAfterRun = stateAfterRun({ ...shared, memory });
   const { refreshStatus, refreshState, importHistory } = threadState;
   const assistants = assistantService({
     ...shared,
@@ -141,7 +141,7 @@ export function createServices(
     runs: assistantRunDeletion({ ...shared, refreshState }),
   });
   const { runCheckpoints, crons, cronFires } = storage;
-  const runDeps = { ...shared, sources, runCheckpoints, refreshStatus, assistants };
+  const runDeps = { ...shared, sources, runCheckpoints, refreshStatus, storeStateAfterRun, assistants };
   const runs = runService(runDeps);
   const statelessRuns = statelessRunService(runDeps);
   const threads = threadService({
@@ -158,6 +158,7 @@ export function createServices(
     assistants,
     threads,
     threadState,
+    storeStateAfterRun,
     threadStream: threadStreamService(threadRows, sources),
     runs,
     statelessRuns,

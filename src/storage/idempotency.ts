@@ -3,7 +3,7 @@ import { toJson } from '../core/json.ts';
 import { columns } from '../db/columns.ts';
 import type { Db, Transaction } from '../db/db.ts';
 import { type Cipher, decryptJsonColumns } from '../db/encryption/cipher.ts';
-import { type DialectSql, raw, type Sql, sql } from '../db/sql.ts';
+import { type DialectSql, FOR_UPDATE, raw, type Sql, sql } from '../db/sql.ts';
 import { NOW, nowPlus } from '../db/time.ts';
 import type { Run } from '../schemas/runs.ts';
 import { isDead } from './processes.ts';
@@ -99,10 +99,13 @@ export const idempotentRuns: Rider<IdempotencyKey> = {
   },
 };
 
-/** `false` if a server presumed dead has created the run after all. */
+/**
+ * `false` if a server presumed dead has created the run after all. Locks the key: two servers may add runs to different
+ * threads for it, and the lock of a thread does not exclude the other one.
+ */
 async function isPending(tx: Transaction, key: IdempotencyKey): Promise<boolean> {
   const open = await tx.get(sql`select 1 from idempotency_keys
-    where ${isKey(tx.cipher, key)} and run is null and answer is null`);
+    where ${isKey(tx.cipher, key)} and run is null and answer is null ${FOR_UPDATE}`);
   return open !== undefined;
 }
 

@@ -24,6 +24,7 @@ import type { RunOutcome } from '../storage/runs/events.ts';
 import type { Lease } from '../storage/runs/lease.ts';
 import type { AttemptRecord, BatchStep } from '../storage/runs/steps.ts';
 import type { WriteBuffer, WriteBufferOptions } from '../storage/runs/write-buffer.ts';
+import type { StoreStateAfterRun } from '../storage/threads/state-after-run.ts';
 import type { AttemptLog, OutputRules } from './attempt-log.ts';
 import type { AttemptObserver, ObserveAttempt, Stop } from './attempt-observer.ts';
 
@@ -104,6 +105,8 @@ export interface AttemptContext {
   readonly hostFailure?: FailurePolicy;
   /** Retry limit of runs during which a database that is there refused something for now. */
   readonly storageFailure?: FailurePolicy;
+  /** For a run that ended without the state of its thread. Absent where threads need none. */
+  readonly storeStateAfterRun?: StoreStateAfterRun | undefined;
   /** The span that the spans of user code are below; without it, they are traces of their own. */
   readonly spanOf?: ((claimed: ClaimedRun) => RunSpan | undefined) | undefined;
   /** Called for every run that ended in this process. */

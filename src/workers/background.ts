@@ -6,6 +6,7 @@ import type { CronTicks } from '../services/crons/cron-ticks.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import type { ReapRules } from '../storage/queue/reap.ts';
 import type { StoreItemRepository } from '../storage/store/items.ts';
+import type { StoreStateAfterRun } from '../storage/threads/state-after-run.ts';
 import type { ThreadRepository } from '../storage/threads/threads.ts';
 import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
 import { heartbeatMs } from './lease.ts';
@@ -35,6 +36,8 @@ export interface BackgroundDeps {
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** As in `AttemptContext`. */
+  readonly storeStateAfterRun?: StoreStateAfterRun | undefined;
 }
 
 export interface BackgroundOptions {

@@ -24,6 +24,7 @@ import {
   StopReason,
 } from './attempt.ts';
 import { withPendingIds } from './refused-answer.ts';
+import { announceReleased } from './released-run.ts';
 import { requeue } from './requeue-run.ts';
 import { logEnd, runFields, runStats } from './run-log.ts';
 import { askPerson, stoppedOutcome, withoutState } from './stopped.ts';
@@ -161,15 +162,21 @@ async function commitEnd(deps: AttemptContext, attempt: Attempt, end: AttemptEnd
         contents: () => runContents(attempt.kwargs, end.state?.values),
       },
     });
+    if (leavesStateUnstored(end, endOfRun)) await deps.storeStateAfterRun?.(lease);
     return notifyFinished(deps, attempt, finished, stored === end ? end.batch : undefined);
   }
   if (finished.outcome === 'lease lost') return countLost(deps, attempt, end.batch);
   // The result depends on steps that the database lost: the next attempt repeats them.
   deps.logger.warn('run released: the database lost part of it', runFields(attempt));
   const again = { charge: true, delay_ms: 0, batch: emptyBatch() };
-  const isRequeued = await retryWhileUnavailable(deps, attempt, () => deps.queue.requeue(lease, again));
-  if (isRequeued) deps.bus.emit('schedule.changed');
+  const released = await retryWhileUnavailable(deps, attempt, () => deps.queue.requeue(lease, again));
+  if (released) await announceReleased(deps, lease, released);
   else await commitEnd(deps, attempt, { ...end, batch: emptyBatch() });
+}
+
+/** An answer to what nothing asks may have come from an outdated row; a lease that ended early leaves the state unread. */
+function leavesStateUnstored({ state, status }: AttemptEnd, { refused }: RunEnd): boolean {
+  return refused === 'not_pending' || (state === undefined && status === 'interrupted');
 }
 
 /** Usage counts even if another process now owns the run. Tried once, as a repetition might count it twice. */

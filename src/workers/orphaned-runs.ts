@@ -1,9 +1,10 @@
-import { logUpdated } from '../events/bus.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
+import type { AttemptEndResult } from '../storage/queue/end-attempt.ts';
 import type { RunLogFields } from '../storage/queue/run-log-fields.ts';
 import type { HeldLease } from '../storage/queue/workers.ts';
 import { emptyBatch } from '../storage/runs/batch.ts';
 import { type Lease, leaseKey } from '../storage/runs/lease.ts';
+import { announceReleased } from './released-run.ts';
 import { runFields } from './run-log.ts';
 import type { RunWorkerDeps } from './run-worker-deps.ts';
 
@@ -27,14 +28,13 @@ export class OrphanedRuns {
 
   /** An attempt that could not even be finalized must not block its thread for good: the retry limit ends the run. */
   async requeueBroken(claimed: ClaimedRun, error: unknown): Promise<void> {
-    const { bus, logger } = this.#deps;
+    const { logger, attempts } = this.#deps;
     const { lease } = claimed;
     const fields = runFields({ claimed, kwargs: claimed.run.kwargs });
     logger.error('an attempt failed unexpectedly', { ...fields, error });
     try {
-      await this.#requeue(lease);
-      logUpdated(bus, lease);
-      bus.emit('schedule.changed');
+      const released = await this.#requeue(lease);
+      if (released) await announceReleased(attempts, lease, released);
     } catch (refused) {
       this.#unreleased.set(leaseKey(lease), lease);
       logger.error('cannot release a failed attempt, retrying', { ...fields, error: refused });
@@ -55,27 +55,25 @@ export class OrphanedRuns {
 
   /** Under the thread's lock: an attempt that has ended in the meantime is left alone. */
   async #recover(lease: HeldLease, fields?: RunLogFields): Promise<void> {
-    const { queue, bus, logger, worker_id } = this.#deps;
+    const { queue, logger, worker_id, attempts } = this.#deps;
     const { run_id, thread_id, token } = lease;
     const broken = this.#unreleased.get(leaseKey(lease));
     try {
       const unknown = { worker_id, run_id, thread_id, token };
-      const requeued = broken ? await this.#requeue(broken) : await queue.requeueUnknown(unknown);
+      const released = broken ? await this.#requeue(broken) : await queue.requeueUnknown(unknown);
       this.#unreleased.delete(leaseKey(lease));
-      if (!requeued) return;
+      if (!released) return;
       logger.warn('recovered an orphaned run', { run_id, thread_id, ...fields });
-      logUpdated(bus, lease);
-      bus.emit('schedule.changed');
+      await announceReleased(attempts, lease, released);
     } catch (error) {
       logger.error('cannot recover an orphaned run, retrying', { run_id, thread_id, ...fields, error });
     }
   }
 
   /** Ends a run that was cancelled in the meantime. */
-  async #requeue(lease: Lease): Promise<unknown> {
+  async #requeue(lease: Lease): Promise<AttemptEndResult | undefined> {
     const { queue, worker_id, failure } = this.#deps;
     const failed = { charge: true, delay_ms: RETRY_MS, batch: emptyBatch(), failure };
-    if (await queue.requeue(lease, failed)) return lease;
-    return queue.requeueUnknown({ worker_id, ...lease });
+    return (await queue.requeue(lease, failed)) ?? queue.requeueUnknown({ worker_id, ...lease });
   }
 }

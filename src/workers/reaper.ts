@@ -4,6 +4,7 @@ import { type EventBus, logUpdated } from '../events/bus.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import type { LostRun, ReapRules } from '../storage/queue/reap.ts';
 import type { RunLogFields } from '../storage/queue/run-log-fields.ts';
+import type { StoreStateAfterRun } from '../storage/threads/state-after-run.ts';
 import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
 import { Loop } from './loop.ts';
 
@@ -23,6 +24,7 @@ export interface ReaperDeps {
   readonly nothingLostFor: () => number;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly storeStateAfterRun?: StoreStateAfterRun | undefined;
 }
 
 /** Requeues the runs of dead workers, or ends them, and releases the deliveries that they were sending. */
@@ -60,13 +62,16 @@ export function reaperTick(deps: ReaperDeps): () => Promise<number> {
 }
 
 async function recover(deps: ReaperDeps, onFailure: () => void): Promise<void> {
-  const { queue, bus, rules, logger } = deps;
+  const { queue, bus, rules, logger, storeStateAfterRun } = deps;
   let senders: readonly string[] = [];
   const onLostSenders = (worker_ids: readonly string[]) => {
     senders = worker_ids;
   };
+  const ended: LostRun[] = [];
   const onEnded = (run: LostRun) => {
+    ended.push(run);
     logUpdated(bus, run);
+    if (run.announces_end) bus.emit('run.ended', run.run_id);
     rules.onEnded?.(run);
   };
   const onReclaimed = (fields: RunLogFields, status: string | null | undefined) =>
@@ -82,6 +87,7 @@ async function recover(deps: ReaperDeps, onFailure: () => void): Promise<void> {
     bus.emit('schedule.changed');
     bus.emit('delivery.queued');
   }
+  await Promise.all(ended.map((run) => storeStateAfterRun?.(run)));
   // After the runs: they need not wait for the row of a delivery that a frozen process has locked.
   if (senders.length > 0) await release(deps, senders);
 }

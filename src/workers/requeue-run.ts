@@ -1,6 +1,5 @@
 import { HostLost } from '../core/errors.ts';
 import { publicFailure } from '../core/failure.ts';
-import { logUpdated } from '../events/bus.ts';
 import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
 import {
   type Attempt,
@@ -9,6 +8,7 @@ import {
   recordAttempt,
   retryWhileUnavailable,
 } from './attempt.ts';
+import { announceReleased } from './released-run.ts';
 import { runFields, runStats } from './run-log.ts';
 
 /** Longest delay of a run whose server's clock is behind, ms: another server, or NTP, may be faster than time. */
@@ -26,17 +26,9 @@ export async function requeue(deps: AttemptContext, attempt: Attempt, release: R
   const delay_ms = charge
     ? deps.rules.retry_ms
     : Math.min(Math.ceil(clock_behind_ms ?? 0), MAX_CLOCK_DELAY_MS);
-  let hasFailed = false;
-  const watched = (policy: FailurePolicy | undefined) =>
-    policy && {
-      ...policy,
-      onExhausted() {
-        hasFailed = true;
-      },
-    };
-  const ofHost = charge && host_ended ? watched(hostFailure(deps, attempt)) : undefined;
-  const ofStorage = storage_failed && watched(deps.storageFailure);
-  const isRequeued = await retryWhileUnavailable(deps, attempt, (failures) =>
+  const ofHost = charge && host_ended ? hostFailure(deps, attempt) : undefined;
+  const ofStorage = storage_failed && deps.storageFailure;
+  const released = await retryWhileUnavailable(deps, attempt, (failures) =>
     deps.queue.requeue(attempt.claimed.lease, {
       charge,
       delay_ms,
@@ -47,17 +39,14 @@ export async function requeue(deps: AttemptContext, attempt: Attempt, release: R
       ...(failures === 0 && ofStorage && { failure: ofStorage, failure_of: 'storage' as const }),
     }),
   );
-  if (isRequeued) {
+  if (released) {
     attempt.log.committed();
-    if (!lease_ended && hasFailed) deps.onEnded?.(runStats(attempt, 'error', deps.clock.now()));
+    if (!lease_ended && released.outcome === 'ended')
+      deps.onEnded?.(runStats(attempt, 'error', deps.clock.now()));
     deps.onRecorded?.({ claimed: attempt.claimed, steps: batch.steps, attempt: record });
-    // After a delay, the loop of due runs wakes the worker.
-    deps.bus.emit(delay_ms === 0 ? 'run.ready' : 'schedule.changed');
-    // The run may have ended instead: its followers read the log.
-    logUpdated(deps.bus, attempt.claimed.lease);
-    deps.bus.emit('row.changed', 'run', attempt.claimed.lease.run_id);
+    await announceReleased(deps, attempt.claimed.lease, released);
   } else attempt.writes.undrain(batch);
-  return isRequeued;
+  return released !== undefined;
 }
 
 function logReleased({ logger, clock }: AttemptContext, attempt: Attempt, { charge }: Release): void {

@@ -110,6 +110,20 @@ test('input.respond accepts a list of answers, and an answer before the interrup
   expect((await values(thread_id)).log).toContain('child:"me"');
 });
 
+test('input.respond waits for the interrupted run although a run for later was cancelled', async () => {
+  const thread_id = await app.thread();
+  const later = { assistant_id: 'nested', input: {}, after_seconds: 1000 };
+  const { run_id } = (await app.post(`/threads/${thread_id}/runs`, later)).body;
+  await app.post(`/threads/${thread_id}/runs/${run_id}/cancel?wait=1`);
+  await command(thread_id, 'run.start', { assistant_id: 'nested', input: { ask: true } });
+  const asked = async () => (await app.get(`/threads/${thread_id}/state`)).body.tasks?.[0]?.interrupts?.[0];
+  await until('it asks', async () => (await asked()) !== undefined);
+  const params = { namespace: [], interrupt_id: (await asked()).id, response: 'me' };
+  expect(await command(thread_id, 'input.respond', params)).toMatchObject({ type: 'success' });
+  await idle(thread_id);
+  expect((await values(thread_id)).log).toContain('child:"me"');
+});
+
 test('a client that joins an interrupted run gets its values and the interrupt', async () => {
   const thread_id = randomUUID();
   const { result } = await command(thread_id, 'run.start', { assistant_id: 'nested', input: { ask: true } });

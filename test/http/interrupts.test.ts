@@ -164,6 +164,21 @@ test('interrupts of a thread with a queued run are not listed', async () => {
   expect((await server.post('/interrupts/search', {})).body).toMatchObject([{ thread_id }]);
 });
 
+test('a run that is cancelled before it begins is not the one that asks', async () => {
+  await using server = await openApp({ graphs: ['interrupting', 'echo'] });
+  const thread_id = await asking(server, {});
+  const [asked] = (await server.get(`/threads/${thread_id}/runs`)).body;
+  const later = { assistant_id: 'echo', command: { resume: 'yes' }, after_seconds: 1000 };
+  const { run_id } = (await server.post(`/threads/${thread_id}/runs`, later)).body;
+  await server.post(`/threads/${thread_id}/runs/${run_id}/cancel?wait=1`);
+  const { assistant_id } = asked;
+  expect((await server.post('/interrupts/search', {})).body).toMatchObject([
+    { thread_id, run_id: asked.run_id, assistant_id },
+  ]);
+  const waiting = (await server.post('/runs/search', { waiting: true })).body;
+  expect(waiting).toMatchObject([{ run_id: asked.run_id, waiting: true }]);
+});
+
 test('a node that interrupts again after an answer is listed again', async () => {
   await using server = await openApp({ graphs: ['questions'] });
   const thread_id = await server.thread();

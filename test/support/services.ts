@@ -19,6 +19,7 @@ import { assistantService } from '../../src/services/assistants/assistants.ts';
 import { assistantRunDeletion } from '../../src/services/assistants/delete-runs.ts';
 import type { SystemDefaults } from '../../src/services/assistants/system-assistants.ts';
 import { runService } from '../../src/services/runs/runs.ts';
+import { stateAfterRun } from '../../src/services/threads/state-after-run.ts';
 import { threadStateService } from '../../src/services/threads/thread-state.ts';
 import { threadService } from '../../src/services/threads/threads.ts';
 import { type OpenStorage, openStorage, type Storage } from '../../src/storage/storage.ts';
@@ -75,6 +76,7 @@ function compose(
   });
   const threadState = threadStateService({ ...storage, graphs, memory, clock, ids, bus });
   const { refreshStatus, refreshState } = threadState;
+  const storeStateAfterRun = stateAfterRun({ ...storage, graphs, memory, bus, logger: silentLogger });
   const assistants = assistantService({
     ...storage,
     graphs,
@@ -105,9 +107,11 @@ function compose(
       notifyCancelled: (run_ids) => stopped.push(...run_ids),
     }),
     threadState,
+    storeStateAfterRun,
     runs: runService({
       ...storage,
       refreshStatus,
+      storeStateAfterRun,
       ...(max_list_bytes !== undefined && { max_list_bytes }),
       assistants,
       sources,

@@ -13,6 +13,7 @@ import {
   type ProtocolError,
   type ProtocolSuccess,
 } from '../../schemas/event-streaming.ts';
+import type { RunQueue } from '../../storage/queue/queue.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
 import type { ThreadRepository } from '../../storage/threads/threads.ts';
 import type { IdempotencyContext } from '../idempotency.ts';
@@ -33,6 +34,7 @@ export interface EventStreamingDeps {
   readonly threadState: ThreadStateService;
   readonly runRows: RunRepository;
   readonly threads: ThreadRepository;
+  readonly queue: RunQueue;
   readonly sources: ThreadFollowSources;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -151,9 +153,10 @@ function commandHandlers({
   runRows,
   threads,
   threadState,
+  queue,
   sources,
 }: EventStreamingDeps): Record<string, CommandHandler> {
-  const run = runCommands({ runs, runRows, threads });
+  const run = runCommands({ runs, runRows, threads, queue });
   const state = stateCommands({ threadState, runRows, log: sources.log });
   return {
     'run.start': validated('run.start', run.start),

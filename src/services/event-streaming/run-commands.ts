@@ -7,17 +7,18 @@ import type { Params } from '../../schemas/event-streaming.ts';
 import type { JsonObject } from '../../schemas/fields.ts';
 import { MultitaskStrategy, type Run, type RunCreate } from '../../schemas/runs.ts';
 import type { Thread } from '../../schemas/threads.ts';
+import type { RunQueue } from '../../storage/queue/queue.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
 import type { ThreadRepository } from '../../storage/threads/threads.ts';
 import type { IdempotencyContext } from '../idempotency.ts';
 import type { RunService } from '../runs/runs.ts';
-import { isFinal } from '../runs/transitions.ts';
 import { CommandError, notFoundAs } from './command-errors.ts';
 
 export interface RunCommandDeps {
   readonly runs: RunService;
   readonly runRows: RunRepository;
   readonly threads: ThreadRepository;
+  readonly queue: Pick<RunQueue, 'ofThread'>;
 }
 
 /** How long an answer waits for the interrupted run to release its thread, ms. */
@@ -190,12 +191,20 @@ function answersOf({ interrupt_id, response, responses }: Params<'input.respond'
 
 /** A client may answer as soon as it receives the interrupt, before the interrupted run has ended. */
 async function untilThreadIdle(
-  { runs, runRows }: RunCommandDeps,
+  { runs, runRows, queue }: RunCommandDeps,
   actor: Actor,
   thread_id: string,
 ): Promise<void> {
   const visibility = await authorize(actor, 'threads:read', { thread_id });
-  const [newest] = await runRows.list(thread_id, { limit: 1, offset: 0 }, visibility);
-  if (!newest || isFinal(newest.status)) return;
-  for await (const _ of runs.follow(newest, timeoutSignal(IDLE_TIMEOUT_MS)));
+  const signal = timeoutSignal(IDLE_TIMEOUT_MS);
+  let followed: string | undefined;
+  while (!signal.aborted) {
+    // In the order in which they go: a run for later comes last, and its end is not waited for.
+    const [first] = (await queue.ofThread(thread_id, 1)).runs;
+    if (!first || first.state === 'scheduled' || first.run_id === followed) return;
+    const run = await runRows.get(thread_id, first.run_id, visibility);
+    if (!run) return;
+    followed = run.run_id;
+    for await (const _ of runs.follow(run, signal));
+  }
 }

@@ -6,9 +6,10 @@ import { type EventBus, logUpdated } from '../../events/bus.ts';
 import type { CancelAction, Run, RunsCancel } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import type { Visibility } from '../../storage/access/visibility.ts';
-import type { Cancellation } from '../../storage/queue/cancel.ts';
+import type { Cancellation, Cancelled } from '../../storage/queue/cancel.ts';
 import type { RunQueue } from '../../storage/queue/queue.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
+import type { StoreStateAfterRun } from '../../storage/threads/state-after-run.ts';
 import { isFinal } from './transitions.ts';
 
 const ERROR_CLASS: Record<CancelAction, string> = { interrupt: 'UserInterrupt', rollback: 'UserRollback' };
@@ -49,6 +50,8 @@ export interface CancelDeps {
   readonly bus: EventBus;
   /** Retention of an ended run's event log, ms. */
   readonly log_retention_ms: number;
+  /** For runs that end in the queue after they have begun. */
+  readonly storeStateAfterRun?: StoreStateAfterRun | undefined;
 }
 
 export interface CancelOptions {
@@ -64,7 +67,7 @@ const NONE_FOUND = 'No runs found to cancel.';
 const NONE_IN_FLIGHT = 'No matching runs to cancel. Please verify that the run is pending or running.';
 
 /** Cancels runs, one by id or many (contract §2.3, §3). */
-export function runCancel({ runs, queue, bus, log_retention_ms }: CancelDeps) {
+export function runCancel({ runs, queue, bus, log_retention_ms, storeStateAfterRun }: CancelDeps) {
   /**
    * Returns how many were still in flight, including runs that have left `status` meanwhile, which continue.
    */
@@ -75,13 +78,16 @@ export function runCancel({ runs, queue, bus, log_retention_ms }: CancelDeps) {
     status: 'pending' | 'running' | 'all' = 'all',
   ) {
     const how = { ...cancellation, log_retention_ms };
-    const { stopping, ended, spared, promoted } = await queue.cancel(thread_id, run_ids, how, status);
+    const cancelled = await queue.cancel(thread_id, run_ids, how, status);
+    const { stopping, ended, begun, spared, promoted } = cancelled;
     for (const run_id of [...stopping, ...ended]) bus.emit('row.changed', 'run', run_id);
     bus.emit('row.changed', 'thread', thread_id);
     for (const run_id of stopping) bus.emit('run.cancelled', run_id);
-    // The others are counted by their workers.
-    for (const run_id of ended) logUpdated(bus, { run_id, thread_id });
     if (promoted) bus.emit('run.ready');
+    // Before those who wait for the end read what the run has left.
+    if (begun !== undefined) await storeStateAfterRun?.({ run_id: begun, thread_id });
+    // The others are counted by their workers.
+    announceEnded(bus, thread_id, cancelled);
     return stopping.length + ended.length + spared;
   }
 
@@ -146,6 +152,17 @@ export function runCancel({ runs, queue, bus, log_retention_ms }: CancelDeps) {
       await cancelRuns(run.thread_id, [run.run_id], DISCONNECT_CANCEL);
     },
   };
+}
+
+/** Notifies of runs that ended in the queue: a worker announces the end of those that it executes. */
+export function announceEnded(
+  bus: EventBus,
+  thread_id: string,
+  { ended, begun, announced }: Pick<Cancelled, 'ended' | 'begun' | 'announced'>,
+): void {
+  for (const run_id of ended) logUpdated(bus, { run_id, thread_id });
+  if (begun !== undefined) bus.emit('delivery.queued');
+  for (const run_id of announced) bus.emit('run.ended', run_id);
 }
 
 /**

@@ -3,7 +3,7 @@ import { authorize } from '../../auth/authorize.ts';
 import { type Clock, timestamp } from '../../core/clock.ts';
 import { Conflict, NotFound } from '../../core/errors.ts';
 import type { Ids } from '../../core/ids.ts';
-import { type EventBus, logUpdated } from '../../events/bus.ts';
+import type { EventBus } from '../../events/bus.ts';
 import type { Assistant } from '../../schemas/assistants.ts';
 import type { Run, RunCreate } from '../../schemas/runs.ts';
 import type { Thread } from '../../schemas/threads.ts';
@@ -17,6 +17,7 @@ import type { Ttl } from '../../storage/threads/row.ts';
 import type { AssistantService } from '../assistants/assistants.ts';
 import { checkRecursionLimit, checkRunLimits, type RunLimits } from '../assistants/run-config.ts';
 import type { WebhookPolicy } from '../webhooks/webhook-policy.ts';
+import { announceEnded } from './cancel.ts';
 import { type RunContext, runKwargs, runMarkers, runMetadata, threadMetadata } from './run-options.ts';
 
 export interface AuthorizeRunDeps {
@@ -157,11 +158,12 @@ function blockedBy(thread_id: string, blocking: readonly string[]): string {
   );
 }
 
-function notify({ bus }: SubmitDeps, { run, order }: NewRun, { stopping, ended, ready }: QueuedResult): void {
+function notify({ bus }: SubmitDeps, { run, order }: NewRun, queued: QueuedResult): void {
+  const { stopping, ended, ready } = queued;
   for (const run_id of [run.run_id, ...stopping, ...ended]) bus.emit('row.changed', 'run', run_id);
   bus.emit('row.changed', 'thread', run.thread_id);
   for (const run_id of stopping) bus.emit('run.cancelled', run_id);
-  for (const run_id of ended) logUpdated(bus, { run_id, thread_id: run.thread_id });
+  announceEnded(bus, run.thread_id, queued);
   if (ready) bus.emit('run.ready');
   if (order?.delay_ms) bus.emit('schedule.changed');
 }

@@ -31,6 +31,10 @@ export interface Cancelled {
   readonly stopping: string[];
   /** Not running: removed from the queue. */
   readonly ended: string[];
+  /** The one of those that may have been started before, and have left a state and a delivery. */
+  readonly begun: string | undefined;
+  /** Those whose end a rider follows. */
+  readonly announced: string[];
   /** Another run of the thread became ready. */
   readonly promoted: boolean;
 }
@@ -107,10 +111,14 @@ export async function cancelRows(
   const live = rows.filter((row) => row.cancel_action === null);
   const stopping = live.filter((row) => row.state === 'running').map((row) => row.run_id);
   const ended = live.filter((row) => row.state !== 'running').map((row) => row.run_id);
+  const announced = await announcedOf(tx, ended);
   if (stopping.length > 0) {
     await tx.run(sql`update run_queue set cancel_action = ${how.action} where run_id in ${list(stopping)}`);
   }
-  if (ended.length > 0) await tx.run(sql`delete from run_queue where run_id in ${list(ended)}`);
+  if (ended.length > 0) {
+    await tx.run(sql`delete from run_queue where run_id in ${list(ended)}`);
+    await withdrawAnswers(tx, ended);
+  }
   for (const run_id of ended) {
     // A requeued run has started before, and has an open entry in the thread's log.
     closeLogs(tx, { run_id, thread_id }, { status: 'interrupted' }, how.log_retention_ms);
@@ -123,7 +131,22 @@ export async function cancelRows(
     if (how.action === 'rollback') await deleteRuns(tx, thread_id, all);
     else for (const run_id of ended) recordCronRunEnd(tx, run_id, 'interrupted');
   }
-  return { stopping, ended };
+  // Only the head of a thread has been claimed.
+  const begun = live.find((row) => row.state === 'ready')?.run_id;
+  return { stopping, ended, begun, announced };
+}
+
+/** The thread still waits for the answers of runs that never began. */
+async function withdrawAnswers(tx: Transaction, run_ids: readonly string[]): Promise<void> {
+  await tx.run(sql`delete from interrupt_answers where run_id in ${list(run_ids)}
+    and run_id in (select run_id from runs where run_id in ${list(run_ids)} and started_at is null)`);
+}
+
+async function announcedOf(tx: Transaction, run_ids: readonly string[]): Promise<string[]> {
+  if (run_ids.length === 0) return [];
+  const rows = await tx.all(sql`
+    select ${columns('runs', 'run_id')} from runs where run_id in ${list(run_ids)} and announces_end = 1`);
+  return rows.map(({ run_id }) => run_id);
 }
 
 function markInterrupted(

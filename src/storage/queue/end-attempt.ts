@@ -1,5 +1,5 @@
 import { toJson } from '../../core/json.ts';
-import { number } from '../../db/columns.ts';
+import { columns, number } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
@@ -24,8 +24,6 @@ export interface FailurePolicy {
   readonly log_retention_ms: number;
   /** Error of the run and its thread once the attempts are exhausted. */
   readonly exhausted: RunError;
-  /** Called when a run has ended for it. */
-  readonly onExhausted?: (() => void) | undefined;
 }
 
 export interface AttemptEnd {
@@ -43,7 +41,11 @@ export interface AttemptEndResult {
   readonly outcome: 'ready' | 'ended' | 'stray';
   /** The thread has a run that a worker can claim now. */
   readonly promoted: boolean;
+  /** The run ended, and a rider follows its end. */
+  readonly announces_end: boolean;
 }
+
+const ANNOUNCES_END = columns('runs', 'announces_end');
 
 /**
  * Checkpoints that exist before any node completes: one for the input and one for the first step. Only checkpoints
@@ -65,26 +67,34 @@ export async function endAttempt(
   const rules = { log_retention_ms: how.failure?.log_retention_ms ?? ORPHAN_LOG_MS, webhooks };
   if (head.cancel_action !== null) {
     const status = head.cancel_action === 'rollback' ? 'rollback' : 'interrupted';
-    return { outcome: 'ended', promoted: await endRun(tx, thread, head, { status }, rules) };
+    // Before the run is deleted with its thread. A run that is rolled back is gone already.
+    const row = await tx.get(sql`select ${ANNOUNCES_END} from runs where run_id = ${head.run_id}`);
+    const promoted = await endRun(tx, thread, head, { status }, rules);
+    return { outcome: 'ended', promoted, announces_end: row?.announces_end === 1 };
   }
-  const known = await tx.run(sql`update runs set status = 'pending' where run_id = ${head.run_id}`);
-  if (known === 0) {
-    return { outcome: 'stray', promoted: await endRun(tx, thread, head, { status: 'interrupted' }, rules) };
+  const run = await tx.get(
+    sql`update runs set status = 'pending' where run_id = ${head.run_id} returning ${ANNOUNCES_END}`,
+  );
+  if (!run) {
+    const promoted = await endRun(tx, thread, head, { status: 'interrupted' }, rules);
+    return { outcome: 'stray', promoted, announces_end: false };
   }
   const { failures, losses, supersteps } = how.failure ? await chargeFailure(tx, head) : head;
   const last = how.failure && terminalError(how.failure, failures, losses);
   if (last) {
     await failRun(tx, thread, head, last);
     const ending = { status: 'error', error: last.message } as const;
-    return { outcome: 'ended', promoted: await endRun(tx, thread, head, ending, rules) };
+    const promoted = await endRun(tx, thread, head, ending, rules);
+    return { outcome: 'ended', promoted, announces_end: run.announces_end === 1 };
   }
+  const delay_ms = how.failure ? backoffMs(how.delay_ms, losses) : how.delay_ms;
   await tx.run(sql`
     update run_queue set state = 'ready', lease_token = null, worker_id = null, batches = 0,
       attempt = attempt - ${how.refund ? 1 : 0}, failures = ${failures}, losses = ${losses}, supersteps = ${supersteps},
       host_losses = host_losses + ${how.reason === 'host lost' ? 1 : 0},
-      not_before = ${nowPlus(how.failure ? backoffMs(how.delay_ms, losses) : how.delay_ms)}, retry_reason = ${how.reason}
+      not_before = ${nowPlus(delay_ms)}, retry_reason = ${how.reason}
     where run_id = ${head.run_id}`);
-  return { outcome: 'ready', promoted: true };
+  return { outcome: 'ready', promoted: delay_ms <= 0, announces_end: false };
 }
 
 /** Log retention without a failure policy, ms: no client follows a run that is gone for long. */

@@ -134,13 +134,14 @@ export async function enqueueIn(
   if (!has_client_id) tx.defer(inserted);
   else if ((await tx.run(sql`${inserted} on conflict (run_id) do nothing`)) === 0)
     return { outcome: 'run exists' };
-  if (request.answer && thread.metadata !== undefined)
-    await acceptAnswer(tx, request, request.answer, riders);
   if (thread.metadata !== undefined) tx.defer(recordLatest(request, thread.metadata));
   const cancelled =
     typeof others === 'string'
-      ? { stopping: [], ended: [] }
+      ? { stopping: [], ended: [], begun: undefined, announced: [] }
       : await cancelRows(tx, thread, rows, others, webhooks);
+  // After those that the run replaces have left the queue.
+  if (request.answer && thread.metadata !== undefined)
+    await acceptAnswer(tx, request, request.answer, riders);
   const isReady = await addToQueue(tx, request, { thread, fairness, executor_id });
   await riders.enqueued(tx, request);
   return { outcome: 'queued', ready: isReady, ...cancelled };

@@ -14,7 +14,7 @@ export function dequeue(tx: Transaction, run_id: string): void {
 /**
  * Part of a transaction that holds the thread lock: if the thread has no head, its first run that is due becomes
  * `ready`, by due time and then creation (invariant 1). A blocked run was due once, and stays so if the clock is set
- * back. Returns true if one did; the caller then wakes a worker.
+ * back: claims take no run before its time. Returns true if one did; the caller then wakes a worker.
  */
 export async function promote(tx: Transaction, thread_id: string): Promise<boolean> {
   return (await tx.run(promotion(thread_id))) > 0;
@@ -23,7 +23,7 @@ export async function promote(tx: Transaction, thread_id: string): Promise<boole
 /** The statement of `promote`, which changes one row at most. */
 export function promotion(thread_id: string): Sql {
   return sql`
-    update run_queue set state = 'ready'
+    update run_queue set state = 'ready', not_before = case when not_before > ${NOW} then ${NOW} else not_before end
     where seq = (
       select seq from run_queue
       where thread_id = ${thread_id} and (state = 'blocked' or state = 'scheduled' and not_before <= ${NOW})

@@ -30,6 +30,8 @@ export interface LostRun {
   readonly thread_id: string;
   readonly graph_id: string | null;
   readonly status: string | null;
+  /** A rider follows its end. */
+  readonly announces_end: boolean;
 }
 
 /** Retention of expired workers, ms; until then `explain` can name them. */
@@ -94,17 +96,19 @@ function reclaim(
       delay_ms: rules.backoff_ms,
       failure: rules,
     } as const;
-    const { outcome } = await endAttempt(tx, thread, head, lost, webhooks);
-    return { ended: outcome === 'ended' ? await lostRun(tx, { run_id, thread_id }) : undefined };
+    const { outcome, announces_end } = await endAttempt(tx, thread, head, lost, webhooks);
+    return {
+      ended: outcome === 'ended' ? await lostRun(tx, { run_id, thread_id, announces_end }) : undefined,
+    };
   });
 }
 
 async function lostRun(
   tx: Transaction,
-  { run_id, thread_id }: Pick<LostRun, 'run_id' | 'thread_id'>,
+  lost: Pick<LostRun, 'run_id' | 'thread_id' | 'announces_end'>,
 ): Promise<LostRun> {
   const row = await tx.get(sql`
     select ${nullable(columns('assistants', 'a.graph_id'))}, ${columns('runs', 'r.status')}
-    from runs r left join assistants a on a.assistant_id = r.assistant_id where r.run_id = ${run_id}`);
-  return { run_id, thread_id, graph_id: null, status: null, ...row };
+    from runs r left join assistants a on a.assistant_id = r.assistant_id where r.run_id = ${lost.run_id}`);
+  return { ...lost, graph_id: null, status: null, ...row };
 }

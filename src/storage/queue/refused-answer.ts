@@ -64,7 +64,7 @@ export async function undoAnswer(tx: Transaction, { run_id, thread_id }: Lease):
   const asking = await tx.get(sql`
     select ${columns('assistants', 'a.assistant_id, a.graph_id')} from assistants a where a.assistant_id = (
       select r.assistant_id from runs r where r.thread_id = ${thread_id} and r.run_id <> ${run_id}
-        and r.status not in ('error', 'timeout') order by r.created_at desc, r.run_id desc limit 1)`);
+        and r.status not in ('error', 'timeout') and r.started_at is not null order by r.created_at desc, r.run_id desc limit 1)`);
   const thread = await tx.get(
     sql`select ${columns('threads', 'metadata')} from threads where thread_id = ${thread_id}`,
   );

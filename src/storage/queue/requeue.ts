@@ -22,15 +22,15 @@ export interface RequeueOptions {
 
 /**
  * Returns an unfinished run to the queue: it remains the head of its thread, or ends if it failed too often. Returns
- * false, and changes nothing, if the lease is lost or the run was cancelled.
+ * `undefined`, and changes nothing, if the lease is lost or the run was cancelled.
  */
 export async function requeue(
   { db, webhooks, riders }: QueueContext,
   lease: Lease,
   options: RequeueOptions,
-): Promise<boolean> {
+): Promise<AttemptEndResult | undefined> {
   const { charge, delay_ms, batch, failure } = options;
-  const result = await withThread(db, 'sync', lease.thread_id, async (tx, thread) => {
+  return withThread(db, 'sync', lease.thread_id, async (tx, thread) => {
     const head = heldHead(lease, thread);
     if (!head || head.cancel_action !== null) return undefined;
     // Stores the output, so that the next attempt and stream readers resume after it, but never beyond a gap.
@@ -38,8 +38,6 @@ export async function requeue(
     const reason = reasonOf(options);
     return endAttempt(tx, thread, head, { reason, refund: !charge, delay_ms, failure }, webhooks);
   });
-  if (result?.outcome === 'ended') failure?.onExhausted?.();
-  return result !== undefined;
 }
 
 function reasonOf({ charge, is_clock_behind, failure, failure_of }: RequeueOptions): RetryReason {

@@ -27,10 +27,10 @@ export async function threadQueue(
 
 const ENDED = sql`${columns('runs', 'run_id, status, error')}, ${notNull(columns('runs', 'ended_at'))}`;
 
-/** The newest run of a thread that has ended; `undefined` if there is none. */
+/** The run of a thread that has ended last; `undefined` if there is none. */
 export async function lastEndedRun(reader: Reader, thread_id: string): Promise<EndedRunView | undefined> {
   const row = await reader.get(sql`
     select ${ENDED} from runs where thread_id = ${thread_id} and ended_at is not null
-    order by created_at desc limit 1`);
+    order by ended_at desc, created_at desc limit 1`);
   return row && decryptJsonColumns(reader.cipher, row, { error: RUN_ERROR_COLUMN });
 }

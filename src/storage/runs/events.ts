@@ -119,7 +119,13 @@ async function deleteExpiredRows(
   return limit - left;
 }
 
-function newestOf(table: string, key: string, run_ids: readonly string[], limit: number): Sql {
+/** A `from` clause of rows `e` to delete, newest first: a log that is left in part must not begin with a gap. */
+export function newestOf(
+  table: 'run_events' | 'run_checkpoints',
+  key: string,
+  run_ids: readonly string[],
+  limit: number,
+): Sql {
   return sql`from ${raw(table)} e where e.run_id in ${list(run_ids)}
     order by e.run_id desc, ${raw(`e.${key}`)} desc limit ${limit}`;
 }

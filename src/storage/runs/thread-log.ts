@@ -1,6 +1,5 @@
 import { columns } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
-import { lateralJoin } from '../../db/lateral-join.ts';
 import { list, type Sql, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import {
@@ -8,6 +7,7 @@ import {
   deleteEvents,
   deleteLogs,
   insertFrames,
+  newestOf,
   type RunOutcome,
   setLogExpiry,
 } from './events.ts';
@@ -137,9 +137,10 @@ export async function deleteLogsOfThread(tx: Transaction, thread_id: string, lim
   const logs = sql`(select run_id from runs where thread_id = ${thread_id}
     union select run_id from run_queue where thread_id = ${thread_id}
     union select run_id from thread_log where thread_id = ${thread_id})`;
-  const events = lateralJoin('run_events', 'e', sql`e.run_id = l.run_id`);
-  const deleted = await deleteEvents(tx, sql`from ${logs} l ${events} limit ${limit}`);
-  if (deleted < limit) return deleteLogs(tx, logs);
+  const rows = await tx.all(sql`select ${columns('runs', 'run_id')} from ${logs} l limit ${limit}`);
+  const run_ids = rows.map(({ run_id }) => run_id);
+  const deleted = run_ids.length && (await deleteEvents(tx, newestOf('run_events', 'seq', run_ids, limit)));
+  if (deleted < limit && run_ids.length < limit) return deleteLogs(tx, logs);
   await tx.run(sql`
     insert into run_event_expiry (run_id, expires_at) select run_id, ${NOW} from ${logs} l where true
     on conflict (run_id) do update set expires_at = excluded.expires_at`);

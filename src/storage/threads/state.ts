@@ -1,7 +1,7 @@
 import { toJson } from '../../core/json.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { mergeJson } from '../../db/json.ts';
-import { sql } from '../../db/sql.ts';
+import { type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
 import type { ThreadStatus } from '../../schemas/threads.ts';
 import { newestCheckpointId } from '../checkpoints/find.ts';
 import { isIdle, withThread } from '../runs/thread-lock.ts';
@@ -82,14 +82,29 @@ async function isAtCheckpoint(
 }
 
 async function writeState(tx: Transaction, thread_id: string, state: NewState, at: string): Promise<void> {
+  const { values, interrupts, status, metadata = {} } = state;
+  tx.defer(sql`update threads set import_id = null, metadata = ${mergeJson('metadata', metadata)}
+    where thread_id = ${thread_id}`);
+  const written = { values, interrupts, status: sql`${status}`, error: raw('null'), at: sql`${at}` };
+  await writeNewest(tx, thread_id, written);
+}
+
+/** Part of a transaction that holds the thread lock: what the row of a thread has of its newest state. */
+export async function writeNewest(
+  tx: Transaction,
+  thread_id: string,
+  state: Pick<NewState, 'values' | 'interrupts'> &
+    Readonly<Record<'status' | 'error' | 'at', Sql | DialectSql>>,
+): Promise<void> {
   const { cipher } = tx;
+  const { status, error, at } = state;
   const { text, summary } = serializeState(state.values);
   // A thread without interrupts has had no state yet, and no configuration (contract §2.2 Thread).
   await tx.run(sql`
-    update threads set status = ${state.status}, error = null, import_id = null,
+    update threads set status = ${status}, error = ${error},
       interrupts = ${cipher.encryptJson(THREAD_COLUMNS.interrupts, toJson(state.interrupts))},
       config = case when interrupts is null then ${cipher.encryptJson(THREAD_COLUMNS.config, '{"configurable":{}}')} else config end,
-      values_summary = ${encryptSummary(cipher, summary)}, metadata = ${mergeJson('metadata', state.metadata ?? {})}, updated_at = ${at}, state_updated_at = ${at},
+      values_summary = ${encryptSummary(cipher, summary)}, updated_at = ${at}, state_updated_at = ${at},
       ${EXPIRY_AFTER_STATE}
     where thread_id = ${thread_id}`);
   await tx.run(sql`

@@ -15,6 +15,7 @@ import { findThread, insertThread, type Ttl, threadExpiry, ttlValues } from './r
 import { countThreads, searchThreads } from './search.ts';
 import { threadSize } from './size.ts';
 import { refreshThread, setThreadState } from './state.ts';
+import { lacksState, setStateAfterRun } from './state-after-run.ts';
 
 export interface ThreadChanges {
   readonly metadata?: ThreadPatch['metadata'];
@@ -39,6 +40,8 @@ export function threadRepository(db: Db) {
     update: updateThread,
     setState: setThreadState,
     refresh: refreshThread,
+    lacksState,
+    setStateAfterRun,
     delete: deleteThread,
     deleteRest,
     sweepDeletions,

@@ -65,7 +65,9 @@ describeEachDatabase('budgets', (open) => {
     using run = await begun(db, subjects);
     run.writes.addSteps([modelCall(1, 10)]);
     const batch = await run.writes.drain();
-    expect(await run.queue.requeue(run.lease, { charge: false, delay_ms: 0, batch })).toBe(true);
+    expect(await run.queue.requeue(run.lease, { charge: false, delay_ms: 0, batch })).toMatchObject({
+      outcome: 'ready',
+    });
     const [again] = await run.queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
     await run.queue.finish((again as ClaimedRun).lease, { ...successful(), batch: { ...batch, follows: 0 } });
     expect(await budgetRepository(db).used(subjects, TODAY)).toMatchObject({ user_day: { tokens: 10 } });

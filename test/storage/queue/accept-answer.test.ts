@@ -2,11 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Db } from '../../../src/db/db.ts';
 import { sql } from '../../../src/db/sql.ts';
+import type { Run } from '../../../src/schemas/runs.ts';
 import { answersOf } from '../../../src/storage/queue/accept-answer.ts';
 import type { NewRun } from '../../../src/storage/queue/enqueue.ts';
+import { effectOnOthers } from '../../../src/storage/queue/multitask.ts';
+import { emptyBatch } from '../../../src/storage/runs/batch.ts';
 import { interruptAnswerRepository } from '../../../src/storage/threads/interrupt-answers.ts';
 import { describeEachStorage } from '../../support/databases.ts';
-import { newRun, queueStory, request } from '../../support/queued-runs.ts';
+import { newRun, queueStory, request, WORKER } from '../../support/queued-runs.ts';
 
 const [ONE, OTHER] = ['1'.repeat(32), '2'.repeat(32)] as const;
 const BUDGET = `budget:${randomUUID()}`;
@@ -142,5 +145,31 @@ describeEachStorage('an answer to an interrupt', (open) => {
     const [stored] = await answers();
     expect(stored).toMatchObject({ value: { question: ONE }, answer_bytes: 40_002 });
     expect(stored).not.toHaveProperty('answer');
+  });
+
+  test.each(['interrupt', 'rollback'] as const)(
+    'belongs to the run that replaces one which never began (%s)',
+    async (strategy) => {
+      await using db = await open();
+      const { answer, answers } = await asking(db, ONE);
+      await answer('first');
+      const { run } = await answer('second', { others: effectOnOthers(strategy, randomUUID(), 60_000) });
+      expect(await answers()).toMatchObject([{ run_id: run.run_id, answer: 'second' }]);
+    },
+  );
+
+  test('is deleted when its run is cancelled before it begins, and stays if it has begun', async () => {
+    await using db = await open();
+    const { thread_id, queue, answer, answers } = await asking(db, ONE);
+    const how = { action: 'interrupt', error: { error: 'E', message: '' }, log_retention_ms: 1000 } as const;
+    const cancel = ({ run_id }: Run) => queue.cancel(thread_id, [run_id], how);
+    await cancel((await answer('first')).run);
+    expect(await answers()).toEqual([]);
+    const { run } = await answer('second');
+    const [claimed] = await queue.claim({ ...WORKER, token: randomUUID(), limit: 1 });
+    if (!claimed) throw new Error('There is no run to claim.');
+    await queue.requeue(claimed.lease, { charge: false, delay_ms: 0, batch: emptyBatch() });
+    await cancel(run);
+    expect(await answers()).toMatchObject([{ run_id: run.run_id }]);
   });
 });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Db } from '../../../src/db/db.ts';
 import { raw, sql } from '../../../src/db/sql.ts';
+import { idempotencyRepository } from '../../../src/storage/idempotency.ts';
 import type { Cancellation } from '../../../src/storage/queue/cancel.ts';
 import { runQueue } from '../../../src/storage/queue/queue.ts';
 import { webhookOutbox } from '../../../src/storage/webhooks/outbox.ts';
@@ -59,8 +60,8 @@ describePostgresServer('concurrent queue transactions', (open) => {
     await somebodyWaits(db);
     commit.resume();
 
-    expect(await releasing).toBe(true);
-    expect(await cancelling).toEqual({ stopping: [], ended: [run_id], spared: 0, promoted: true });
+    expect(await releasing).toMatchObject({ outcome: 'ready' });
+    expect(await cancelling).toMatchObject({ stopping: [], ended: [run_id], spared: 0, promoted: true });
     expect(await states(thread_id)).toEqual({ [next]: 'ready' });
     expect(await statusOf(run_id)).toBeUndefined();
   });
@@ -80,7 +81,7 @@ describePostgresServer('concurrent queue transactions', (open) => {
     commit.resume();
 
     expect(await cancelling).toMatchObject({ stopping: [run_id] });
-    expect(await releasing).toBe(false);
+    expect(await releasing).toBeUndefined();
     expect(await queue.finish(run!.lease, successful())).toMatchObject({ ending: { status: 'rollback' } });
     expect(await states(thread_id)).toEqual({});
   });
@@ -98,7 +99,7 @@ describePostgresServer('concurrent queue transactions', (open) => {
     expect(await queue.isMoreReady()).toBe(true);
     read.resume();
 
-    expect(await cancelling).toEqual({ stopping: [], ended: [run_id], spared: 0, promoted: true });
+    expect(await cancelling).toMatchObject({ stopping: [], ended: [run_id], spared: 0, promoted: true });
     expect((await queue.claim(claimOf(10))).map(({ lease }) => lease.run_id)).toEqual([next]);
     expect(await queue.isMoreReady()).toBe(false);
   });
@@ -148,5 +149,23 @@ describePostgresServer('a limit is exact', (open) => {
     const { worker_id } = WORKER;
     const claim = { host: 'receiver.example', token: randomUUID(), worker_id, limit: 2, lease_ms: 60_000 };
     expect(await outbox.claim(claim)).toHaveLength(2);
+  });
+
+  test('two processes that answer one idempotency key create one run, also on different threads', async () => {
+    await using db = await open();
+    const { queue } = queueStory(db);
+    const key = { owner: 'ada', key: 'k' };
+    const rules = { retention_ms: 60_000, claim_ms: 60_000, worker_id: randomUUID(), is_processing: true };
+    await idempotencyRepository(db).claim(key, 'one', rules);
+    const ofKey = () => ({ ...request(newRun(randomUUID())), cargo: { idempotency: key } });
+    const first = interleaved(db);
+    const commit = first.pause('before commit');
+    const adding = runQueue(first).enqueue(ofKey());
+    await commit.reached;
+    const second = queue.enqueue(ofKey());
+    await somebodyWaits(db);
+    commit.resume();
+    expect(await adding).toMatchObject({ outcome: 'queued' });
+    expect(await second).toMatchObject({ outcome: 'refused', refusal: { status: 409 } });
   });
 });

@@ -94,7 +94,7 @@ describeEachDatabase('concurrent queue operations', (open) => {
     const [thread_id, other] = [randomUUID(), randomUUID()];
     const stray = await add(thread_id);
     const [first] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
-    expect(await queue.requeue(first!.lease, RELEASE)).toBe(true);
+    expect(await queue.requeue(first!.lease, RELEASE)).toMatchObject({ outcome: 'ready' });
     const [blocked, neighbour] = [await add(thread_id), await add(other)];
     await db.run(sql`delete from runs where run_id = ${stray}`);
 

@@ -52,7 +52,7 @@ describeEachDatabase('leases of workers', (open) => {
       expect(await queue.reap(RULES)).toBe(1);
       const [again] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
       expect(again).toMatchObject({ lease: { run_id }, has_checkpoint });
-      expect(await queue.requeue(again!.lease, UNCHARGED)).toBe(true);
+      expect(await queue.requeue(again!.lease, UNCHARGED)).toMatchObject({ outcome: 'ready' });
     }
   });
 
@@ -97,12 +97,12 @@ describeEachDatabase('leases of workers', (open) => {
     const run_id = await add(thread_id);
     await add(thread_id);
     const [first] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
-    expect(await queue.requeue(first!.lease, UNCHARGED)).toBe(true);
+    expect(await queue.requeue(first!.lease, UNCHARGED)).toMatchObject({ outcome: 'ready' });
     expect(await statusOf(run_id)).toBe('pending');
 
     const [again] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
     expect(again?.lease).toMatchObject({ run_id, attempt: 1 });
-    expect(await queue.requeue(first!.lease, UNCHARGED)).toBe(false);
+    expect(await queue.requeue(first!.lease, UNCHARGED)).toBeUndefined();
   });
 
   test('the held leases of a worker show which of its runs were cancelled', async () => {

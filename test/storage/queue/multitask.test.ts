@@ -78,7 +78,12 @@ describeEachDatabase('the multitask strategies', (open) => {
 
     const outcome = await queue.enqueue({ ...request(run), others: STOP });
 
-    expect(outcome).toEqual({ outcome: 'queued', ready: false, stopping: [executing], ended: [waiting] });
+    expect(outcome).toMatchObject({
+      outcome: 'queued',
+      ready: false,
+      stopping: [executing],
+      ended: [waiting],
+    });
     expect(await statusOf(executing)).toBe('interrupted');
     expect(await statusOf(waiting)).toBe('interrupted');
     // Its worker has not let go: the new run must not start beside it.

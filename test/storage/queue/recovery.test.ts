@@ -209,7 +209,8 @@ describeEachDatabase('a run whose attempts break', (open) => {
       expect(await statusOf(run_id)).toBe('pending');
       const [claimed] = await lostClaim(db);
       const how = { charge: true, delay_ms: 0, batch: NOTHING, failure: FAILURE_RULES };
-      expect(await queue.requeue(claimed!.lease, how)).toBe(true);
+      const outcome = attempt < 3 ? 'ready' : 'ended';
+      expect(await queue.requeue(claimed!.lease, how)).toMatchObject({ outcome });
     }
     expect(await statusOf(run_id)).toBe('error');
     expect((await lostClaim(db)).map(({ lease }) => lease.run_id)).toEqual([next]);
@@ -263,7 +264,9 @@ describeEachDatabase('a database that lost commits', (open) => {
     await expect(writes.commit()).rejects.toThrow(WritesLost);
 
     const batch = await writes.drain();
-    expect(await queue.requeue(lease, { charge: true, delay_ms: 0, batch })).toBe(true);
+    expect(await queue.requeue(lease, { charge: true, delay_ms: 0, batch })).toMatchObject({
+      outcome: 'ready',
+    });
     expect(await runEventRepository(db).lastSeq(run_id)).toBe(2);
     const [again] = await lostClaim(db);
     expect(again).toMatchObject({ last_seq: 2, lease: { run_id, attempt: 2 } });
