@@ -73,7 +73,7 @@ export interface RunSpan extends TraceParent {
 export interface GraphCall {
   readonly input: unknown;
   readonly command: Command | null;
-  /** An earlier attempt has left a checkpoint: its input is not new to the thread, nor is the state before it streamed. */
+  /** An earlier attempt has left a checkpoint: the input is saved, and the state from before it is not streamed. */
   readonly continues?: boolean;
   /** A resume value for an interrupt id that is not pending throws `ResumeRefused` before anything happens. */
   readonly strict_resume?: boolean;

@@ -109,7 +109,7 @@ export const ThreadCronCreate = z.looseObject({
 });
 export type ThreadCronCreate = z.infer<typeof ThreadCronCreate>;
 
-/** Runs on their own threads. */
+/** Runs on their own threads; loose likewise. */
 export const CronCreate = z.looseObject({
   ...SCHEDULE,
   assistant_id: run.assistant_id,

@@ -162,7 +162,13 @@ async function commitEnd(deps: AttemptContext, attempt: Attempt, end: AttemptEnd
         contents: () => runContents(attempt.kwargs, end.state?.values),
       },
     });
-    if (leavesStateUnstored(end, endOfRun)) await deps.storeStateAfterRun?.(lease);
+    const was_refused = endOfRun.refused === 'not_pending';
+    // An answer to what nothing asks may have come from an outdated row; a lease that ended early leaves the state unread.
+    if (was_refused || (end.state === undefined && end.status === 'interrupted')) {
+      // Whoever reads the state waits until the attempt is over.
+      attempt.writes[Symbol.dispose]();
+      await deps.storeStateAfterRun?.({ ...lease, was_refused });
+    }
     return notifyFinished(deps, attempt, finished, stored === end ? end.batch : undefined);
   }
   if (finished.outcome === 'lease lost') return countLost(deps, attempt, end.batch);
@@ -170,13 +176,9 @@ async function commitEnd(deps: AttemptContext, attempt: Attempt, end: AttemptEnd
   deps.logger.warn('run released: the database lost part of it', runFields(attempt));
   const again = { charge: true, delay_ms: 0, batch: emptyBatch() };
   const released = await retryWhileUnavailable(deps, attempt, () => deps.queue.requeue(lease, again));
-  if (released) await announceReleased(deps, lease, released);
-  else await commitEnd(deps, attempt, { ...end, batch: emptyBatch() });
-}
-
-/** An answer to what nothing asks may have come from an outdated row; a lease that ended early leaves the state unread. */
-function leavesStateUnstored({ state, status }: AttemptEnd, { refused }: RunEnd): boolean {
-  return refused === 'not_pending' || (state === undefined && status === 'interrupted');
+  if (!released) return commitEnd(deps, attempt, { ...end, batch: emptyBatch() });
+  attempt.writes[Symbol.dispose]();
+  await announceReleased(deps, lease, released);
 }
 
 /** Usage counts even if another process now owns the run. Tried once, as a repetition might count it twice. */

@@ -3,10 +3,10 @@ import { yieldToEventLoop } from '../core/event-loop.ts';
 import { after } from '../core/timers.ts';
 import { EventWriter, type LiveRun } from '../events/writer.ts';
 import { requireClock, waitForClock } from '../graphs/checkpointer/clock-order.ts';
+import { stopAtCheckpoint } from '../graphs/checkpointer/stop-at-checkpoint.ts';
 import type { GraphConfig } from '../graphs/graph.ts';
 import { RunOutput, withRunOutput } from '../graphs/observability/run-output.ts';
 import { isEmptyCommand, withoutAnswers } from '../graphs/runtime/command.ts';
-import { stopAtCheckpoint } from '../graphs/runtime/continued-run.ts';
 import type { Command } from '../schemas/command.ts';
 import { graphIdOf, type RunKwargs } from '../schemas/runs.ts';
 import { threadMetadata } from '../services/runs/run-options.ts';
@@ -155,7 +155,7 @@ async function execute(
   if (isFirstAttempt) await recordResumed(deps, attempt);
   const events = attempt.graph.stream({
     input: isFirstAttempt ? kwargs.input : null,
-    command: isFirstAttempt ? await openCommand(deps, attempt) : null,
+    command: isFirstAttempt ? await remainingCommand(deps, attempt) : null,
     continues: !isFirstAttempt,
     strict_resume: kwargs.strict_resume === true,
     config,
@@ -188,8 +188,8 @@ async function execute(
   signal.throwIfAborted();
 }
 
-/** The command without answers that an earlier attempt has taken: a later question of the same node would get them again. */
-async function openCommand(
+/** The command without answers that an earlier attempt has taken: a later question of the same node would get them. */
+async function remainingCommand(
   { takenAnswers }: AttemptContext,
   { claimed: { lease }, kwargs: { command } }: Attempt,
 ): Promise<Command | null> {

@@ -56,7 +56,8 @@ test('a command of event streaming above the recursion limit of the server is re
   for (const limit of LIMITS) {
     expect((await command(limit)).body).toMatchObject({
       type: 'error',
-      message: expect.stringContaining('422'),
+      error: 'invalid_argument',
+      message: naming('config.recursion_limit', 'steps'),
     });
   }
   expect((await command(101)).body.message).toContain(BOUNDS);

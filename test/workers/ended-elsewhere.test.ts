@@ -12,8 +12,10 @@ import { runCancel } from '../../src/services/runs/cancel.ts';
 import { confirmSubmission } from '../../src/services/runs/submit.ts';
 import { effectOnOthers } from '../../src/storage/queue/multitask.ts';
 import { Riders } from '../../src/storage/riders.ts';
+import { ActiveAttempts } from '../../src/storage/runs/active-attempts.ts';
 import { emptyBatch } from '../../src/storage/runs/batch.ts';
 import { runRepository } from '../../src/storage/runs/runs.ts';
+import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import type { AttemptContext } from '../../src/workers/attempt.ts';
 import { reaperTick } from '../../src/workers/reaper.ts';
 import { describeEachDatabase } from '../support/databases.ts';
@@ -126,6 +128,33 @@ describeEachDatabase('a run that returns to the queue', (open) => {
     expect(told).not.toContain('schedule.changed');
   });
 });
+
+describeEachDatabase(
+  'readers of a thread no longer wait for an attempt when its state is stored after it',
+  (open) => {
+    const refusal: ResumeRefusal = { reason: 'not_pending', interrupt_ids: ['a'], pending_ids: [] };
+    test.each([
+      ['a lost graph host', new HostLost('gone', true)],
+      ['a refused answer', new ResumeRefused('UnknownInterruptError', 'not pending', refusal)],
+    ])('after %s', async (_what, failure) => {
+      await using db = await open();
+      const active = new ActiveAttempts();
+      const stored: string[] = [];
+      const at = executingWorker(db, throwing(failure), {}, () => ({
+        hostFailure: { ...FAILURE_RULES, max_attempts: 1 },
+        writes: (lease, options) => new WriteBuffer(db, lease, options, { active }),
+        storeStateAfterRun: async ({ run_id, thread_id }) => {
+          await active.whenFlushed(thread_id);
+          stored.push(run_id);
+        },
+      }));
+      at.worker.start();
+      const run = await at.enqueue();
+      await expect.poll(() => stored).toEqual([run.run_id]);
+      await at.worker.stop(0);
+    });
+  },
+);
 
 describeEachDatabase('a run whose answer is to nothing that is pending', (open) => {
   test('stores the newest state of its thread, whose row may be outdated', async () => {

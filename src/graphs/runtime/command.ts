@@ -13,7 +13,7 @@ export function isEmptyCommand({ resume, update, goto }: Command): boolean {
   return (resume ?? null) === null && (update ?? null) === null && (goto ?? null) === null;
 }
 
-/** The command without answers to these interrupts; a value that names none answers the one that is among them. */
+/** The command without answers to these interrupts. A plain value could only answer the one that was pending: it is dropped. */
 export function withoutAnswers({ resume, ...others }: Command, interrupt_ids: readonly string[]): Command {
   if (!namesInterrupts(resume)) return others;
   const left = Object.entries(resume).filter(([id]) => !interrupt_ids.includes(id));

@@ -1,27 +1,10 @@
 import { systemClock } from '../../core/clock.ts';
-import { immediate } from '../../core/event-loop.ts';
 import { isObject } from '../../core/json.ts';
-import type { NewCheckpoint } from '../../storage/checkpoints/put.ts';
 import { checkpointOf } from '../checkpoint-config.ts';
 import type { GraphCall } from '../graph.ts';
 import { isLocalPregel, type RunnableGraph, type Snapshot } from '../runnable.ts';
 import type { LangGraphEvent } from './protocol-stream.ts';
 import { type SavedCheckpoint, savedCheckpoint } from './saved-checkpoint.ts';
-
-/**
- * Stops a graph at a checkpoint, where another attempt continues. The graph waits for what this returns. LangGraph drops what it has
- * streamed and nobody has read, and the next attempt does not stream it again: it is read within this turn of the event loop.
- */
-export function stopAtCheckpoint(
-  { metadata }: Pick<NewCheckpoint, 'metadata'>,
-  stop: () => void,
-): Promise<void> | undefined {
-  const { source } = JSON.parse(metadata) as { readonly source?: string };
-  if (source !== 'input') return immediate().then(stop);
-  // Nothing is streamed before it, and LangGraph does not wait here.
-  stop();
-  return undefined;
-}
 
 /** Where a later attempt of a run continues. */
 export interface Continuation {
@@ -52,22 +35,26 @@ export async function continuationOf(graph: RunnableGraph, call: GraphCall): Pro
 
 type Names = GraphCall['interrupt_before'];
 
-/** As LangGraph decides it for nodes of the graph itself, after a superstep and before the next one. */
+/**
+ * As LangGraph decides it, after a superstep and before the next one; for nodes of the graph itself, not those of its subgraphs
+ * or tasks of the functional API.
+ */
 async function breakpointAt(
   graph: RunnableGraph,
   { interrupt_before, interrupt_after, config }: GraphCall,
-  { checkpoint, metadata }: SavedCheckpoint,
+  { checkpoint }: SavedCheckpoint,
 ): Promise<Snapshot | undefined> {
   const own = graph as { readonly interruptBefore?: Names; readonly interruptAfter?: Names };
   const before = interrupt_before ?? own.interruptBefore ?? [];
   const after = interrupt_after ?? own.interruptAfter ?? [];
-  if (before.length + after.length === 0 || metadata?.source !== 'loop' || !hasNews(checkpoint))
-    return undefined;
+  if (before.length + after.length === 0 || !hasNews(checkpoint)) return undefined;
   const state = await graph.getState({ configurable: config.configurable });
   if (isOneOf(state.next, before)) return state;
   if (after.length === 0 || state.next.length === 0 || !state.parentConfig) return undefined;
-  const executed = (await graph.getState(state.parentConfig)).next;
-  return isOneOf(executed, after) ? state : undefined;
+  const parent = await graph.getState(state.parentConfig);
+  // With durability `exit`, the checkpoint before is not of the superstep before.
+  const isBefore = Number(parent.metadata?.['step']) + 1 === state.metadata?.['step'];
+  return isBefore && isOneOf(parent.next, after) ? state : undefined;
 }
 
 /** Whether a channel has changed since the run last stopped. */

@@ -1,14 +1,10 @@
 import { copyOf, isLocalPregel, nodeOf, type RunnableGraph, subgraphOf } from '../runnable.ts';
+import { type CallOptions, notResuming } from './nested-nodes.ts';
 import { savedCheckpoint } from './saved-checkpoint.ts';
 
-interface CallOptions {
-  readonly configurable?: Readonly<Record<string, unknown>>;
-}
-
 /**
- * The graph of a run that continues in a later attempt, such that its subgraphs with a memory of their own (`checkpointer:
- * true`) take their input. LangGraph considers one that it comes to first as begun if it has any checkpoint, and would give
- * back what an earlier run left.
+ * The graph for a later attempt of a run. If that attempt begins right before a subgraph that remembers earlier runs
+ * (`checkpointer: true`), LangGraph takes the subgraph for begun, ignores its input, and returns what an earlier run left.
  */
 export function withContinuedSubgraphs(graph: RunnableGraph, checkpointer: unknown): RunnableGraph {
   if (!isLocalPregel(graph)) return graph;
@@ -58,8 +54,4 @@ async function isOfEarlierSuperstep(
 function ownNamespace(namespace: string): string {
   const parts = namespace.split('|').filter((part) => !/^\d+$/.test(part));
   return parts.map((part) => part.split(':', 1)[0]).join('|');
-}
-
-function notResuming(options: CallOptions): CallOptions {
-  return { ...options, configurable: { ...options.configurable, __pregel_resuming: false } };
 }

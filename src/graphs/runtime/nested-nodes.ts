@@ -111,7 +111,8 @@ function openedSubgraph(
   });
 }
 
-interface CallOptions {
+/** Options with which a graph calls its subgraph. */
+export interface CallOptions {
   readonly configurable?: Readonly<Record<string, unknown>>;
 }
 
@@ -125,7 +126,7 @@ async function hasBegun({ configurable = {} }: CallOptions, checkpointer: unknow
 /**
  * If the parent graph continued during startup, LangGraph would consider the subgraph started and skip its first checkpoint.
  */
-function notResuming(options: CallOptions): CallOptions {
+export function notResuming(options: CallOptions): CallOptions {
   return { ...options, configurable: { ...options.configurable, __pregel_resuming: false } };
 }
 

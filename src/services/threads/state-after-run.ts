@@ -1,7 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { NotFound } from '../../core/errors.ts';
+import { isServerInterrupt } from '../../core/interrupt-ids.ts';
 import type { Logger } from '../../core/logger.ts';
 import { withDeadline } from '../../core/timers.ts';
 import type { EventBus } from '../../events/bus.ts';
+import type { Thread } from '../../schemas/threads.ts';
 import type { EndedWithoutState, StoreStateAfterRun } from '../../storage/threads/state-after-run.ts';
 import { interruptsOf, threadStatusAfter } from '../runs/transitions.ts';
 import { openThreadGraph, type ThreadGraphDeps } from './thread-graph.ts';
@@ -19,15 +22,27 @@ const LIMIT_MS = 10_000;
  * so after the transaction that ended the run.
  */
 export function stateAfterRun(deps: StateAfterRunDeps): StoreStateAfterRun {
-  return async ({ run_id, thread_id }) => {
+  return async ({ run_id, thread_id, was_refused = false }) => {
     try {
-      await withDeadline(LIMIT_MS, storeState(deps, { run_id, thread_id }));
+      await withDeadline(LIMIT_MS, storeState(deps, { run_id, thread_id, was_refused }));
     } catch (error) {
       // The thread is deleted, or its graph is no longer configured.
       if (error instanceof NotFound) return;
       deps.logger.warn('cannot store the state that a run left', { run_id, thread_id, error });
     }
   };
+}
+
+/** Whether the thread's row has these questions and no other; or one of the server's, which only the row has. */
+async function asks(
+  { threads }: StateAfterRunDeps,
+  thread_id: string,
+  interrupts: Thread['interrupts'],
+): Promise<boolean> {
+  const idsOf = (thread: Pick<Thread, 'interrupts'> | undefined) =>
+    Object.values(thread?.interrupts ?? {}).flatMap((each) => each.map(({ id }) => id));
+  const ids = idsOf(await threads.get(thread_id, ['interrupts']));
+  return ids.some(isServerInterrupt) || isDeepStrictEqual(new Set(ids), new Set(idsOf({ interrupts })));
 }
 
 async function storeState(deps: StateAfterRunDeps, run: EndedWithoutState): Promise<void> {
@@ -40,6 +55,8 @@ async function storeState(deps: StateAfterRunDeps, run: EndedWithoutState): Prom
   if (!state || !checkpoint_id) return;
   const { values } = state;
   const status = threadStatusAfter('success', state);
-  const after = { values, status, interrupts: interruptsOf(state), checkpoint_id };
+  const interrupts = interruptsOf(state);
+  if (run.was_refused && (await asks(deps, run.thread_id, interrupts))) return;
+  const after = { values, status, interrupts, checkpoint_id };
   if (await threads.setStateAfterRun(run, after)) bus.emit('row.changed', 'thread', run.thread_id);
 }

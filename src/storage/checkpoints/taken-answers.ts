@@ -6,22 +6,21 @@ import { sql } from '../../db/sql.ts';
 import { WRITE_VALUE_COLUMN } from './rows.ts';
 
 /**
- * Ids of the interrupts whose answers an attempt of the run has taken: their tasks have stored them, and will use them if they
- * execute again. Without those that the run has asked anew.
+ * Ids of the interrupts whose answers an attempt of the run has taken: their tasks have stored them, and will use them
+ * when they execute again.
  */
 export async function findTakenAnswers(
   reader: Reader,
   { thread_id, run_id }: { readonly thread_id: string; readonly run_id: string },
 ): Promise<string[]> {
   const rows = await reader.all(sql`
-    select ${columns('checkpoint_writes', 'q.value, q.run_id')} from checkpoint_writes a
+    select ${columns('checkpoint_writes', 'q.value')} from checkpoint_writes a
     join checkpoint_writes q on q.thread_id = a.thread_id and q.ns = a.ns and q.checkpoint_id = a.checkpoint_id
       and q.task_id = a.task_id and q.channel = '__interrupt__' and q.superseded_by in ('', ${run_id})
+      and q.run_id is distinct from ${run_id}
     where a.thread_id = ${thread_id} and a.run_id = ${run_id} and a.channel = '__resume__'
       and a.superseded_by = ''`);
-  const idsOf = ({ value }: (typeof rows)[number]) => interruptIds(reader, value);
-  const anew = new Set(rows.filter((row) => row.run_id === run_id).flatMap(idsOf));
-  return rows.flatMap(idsOf).filter((id) => !anew.has(id));
+  return rows.flatMap(({ value }) => interruptIds(reader, value));
 }
 
 /** A value that cannot be read names none. */

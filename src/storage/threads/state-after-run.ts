@@ -14,6 +14,8 @@ import { type NewState, writeNewest } from './state.ts';
 export interface EndedWithoutState {
   readonly run_id: string;
   readonly thread_id: string;
+  /** It only brought an answer to what nothing asks: the row is right unless its questions are not those of the graph. */
+  readonly was_refused?: boolean;
 }
 
 /** Has the graph read the state, and stores it. Never throws, and waits for the graph for a limited time. */
