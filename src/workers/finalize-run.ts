@@ -165,7 +165,7 @@ async function commitEnd(deps: AttemptContext, attempt: Attempt, end: AttemptEnd
     const was_refused = endOfRun.refused === 'not_pending';
     // An answer to what nothing asks may have come from an outdated row; a lease that ended early leaves the state unread.
     if (was_refused || (end.state === undefined && end.status === 'interrupted')) {
-      // Whoever reads the state waits until the attempt is over.
+      // Reads of the state wait until the attempt has ended.
       attempt.writes[Symbol.dispose]();
       await deps.storeStateAfterRun?.({ ...lease, was_refused });
     }

@@ -44,7 +44,7 @@ export async function requeue(deps: AttemptContext, attempt: Attempt, release: R
     if (!lease_ended && released.outcome === 'ended')
       deps.onEnded?.(runStats(attempt, 'error', deps.clock.now()));
     deps.onRecorded?.({ claimed: attempt.claimed, steps: batch.steps, attempt: record });
-    // Whoever reads the state waits until the attempt is over.
+    // Reads of the state wait until the attempt has ended.
     attempt.writes[Symbol.dispose]();
     await announceReleased(deps, attempt.claimed.lease, released);
   } else attempt.writes.undrain(batch);

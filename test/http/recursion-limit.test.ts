@@ -56,7 +56,6 @@ test('a command of event streaming above the recursion limit of the server is re
   for (const limit of LIMITS) {
     expect((await command(limit)).body).toMatchObject({
       type: 'error',
-      error: 'invalid_argument',
       message: naming('config.recursion_limit', 'steps'),
     });
   }

@@ -47,7 +47,7 @@ async function breakpointAt(
   const own = graph as { readonly interruptBefore?: Names; readonly interruptAfter?: Names };
   const before = interrupt_before ?? own.interruptBefore ?? [];
   const after = interrupt_after ?? own.interruptAfter ?? [];
-  if (before.length + after.length === 0 || !hasNews(checkpoint)) return undefined;
+  if (before.length + after.length === 0 || !hasChanged(checkpoint)) return undefined;
   const state = await graph.getState({ configurable: config.configurable });
   if (isOneOf(state.next, before)) return state;
   if (after.length === 0 || state.next.length === 0 || !state.parentConfig) return undefined;
@@ -58,7 +58,7 @@ async function breakpointAt(
 }
 
 /** Whether a channel has changed since the run last stopped. */
-function hasNews({ channel_versions, versions_seen }: SavedCheckpoint['checkpoint']): boolean {
+function hasChanged({ channel_versions, versions_seen }: SavedCheckpoint['checkpoint']): boolean {
   const seen = versions_seen['__interrupt__'] ?? {};
   return Object.entries(channel_versions).some(([channel, version]) => {
     const known = seen[channel];

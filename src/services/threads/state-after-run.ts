@@ -34,7 +34,7 @@ export function stateAfterRun(deps: StateAfterRunDeps): StoreStateAfterRun {
 }
 
 /** Whether the thread's row has these questions and no other; or one of the server's, which only the row has. */
-async function asks(
+async function isUpToDate(
   { threads }: StateAfterRunDeps,
   thread_id: string,
   interrupts: Thread['interrupts'],
@@ -56,7 +56,7 @@ async function storeState(deps: StateAfterRunDeps, run: EndedWithoutState): Prom
   const { values } = state;
   const status = threadStatusAfter('success', state);
   const interrupts = interruptsOf(state);
-  if (run.was_refused && (await asks(deps, run.thread_id, interrupts))) return;
+  if (run.was_refused && (await isUpToDate(deps, run.thread_id, interrupts))) return;
   const after = { values, status, interrupts, checkpoint_id };
   if (await threads.setStateAfterRun(run, after)) bus.emit('row.changed', 'thread', run.thread_id);
 }
