@@ -44,7 +44,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
     // Same as the official server, so that clients reuse connections alike (contract §1 "Graceful").
     keepAliveTimeout: 75_000,
     requestTimeout: timeouts.requestTimeout,
-    // A proxy passes a 503 on, and clients do not send again what may have been done: they are served until the listener closes.
+    // Served until the listener closes: proxies pass a 503 on, and official clients do not repeat a POST that got one.
     return503OnClosing: false,
     ...(deps.dispatch && { serverFactory: dispatchingServer(deps.dispatch) }),
     http: { ...timeouts, maxHeaderSize: options.max_header_bytes, shouldUpgradeCallback: isWebSocketUpgrade },
