@@ -9,8 +9,8 @@ const MACROS = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midni
 const ONCE = '@at ';
 /** Both databases sort times as text, which is in order for years of four digits. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
-/** An offset can move a time into the year after. */
-const END_OF_TIME = Date.UTC(10_000, 0);
+/** Where the times end that both databases sort as text, epoch ms; an offset can move a time of the last year there. */
+export const END_OF_TIME = Date.UTC(10_000, 0);
 
 /** The schedule that fires once, at a time in ISO-8601; without an offset it is in UTC. */
 export function scheduleAt(time: string): string {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseTimestamp } from '../core/clock.ts';
+import { END_OF_TIME } from '../core/cron-times.ts';
 import { Config } from './assistants.ts';
 import { MAX_SCALAR_LENGTH, Name, uniqueList } from './bounds.ts';
 import {
@@ -22,7 +23,7 @@ const EndTime = z.iso
   .max(MAX_SCALAR_LENGTH)
   // The range that both databases can store and sort.
   .refine(
-    (text) => parseTimestamp(text) >= Date.UTC(1900, 0) && parseTimestamp(text) < Date.UTC(10_000, 0),
+    (text) => parseTimestamp(text) >= Date.UTC(1900, 0) && parseTimestamp(text) < END_OF_TIME,
     'must be in the years 1900 to 9999',
   )
   .meta({ format: 'date-time' });

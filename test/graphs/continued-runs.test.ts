@@ -79,7 +79,7 @@ test.each(
   const echo = await stoppedAfter(3, call);
   expect(await states(echo, { ...call, continues: true })).toEqual(STATES.slice(1, 2));
   expect((await echo.state())?.next).toEqual(['b']);
-  // A new run goes on from there.
+  // A new run continues from there.
   expect((await states(echo, call)).at(-1)).toEqual(STATES[2]);
 });
 

@@ -31,12 +31,12 @@ function throwing(failure: Error) {
   });
 }
 
-/** What the bus was told, in order, by the names of its events. */
-function toldBy(bus: EventBus): string[] {
-  const told: string[] = [];
+/** The names of the events that the bus emits, in order. */
+function emittedBy(bus: EventBus): string[] {
+  const emitted: string[] = [];
   for (const name of ['run.ready', 'schedule.changed', 'delivery.queued', 'run.ended'] as const)
-    bus.on(name, () => told.push(name));
-  return told;
+    bus.on(name, () => emitted.push(name));
+  return emitted;
 }
 
 describeEachDatabase('a run that ends while no worker holds it', (open) => {
@@ -49,11 +49,11 @@ describeEachDatabase('a run that ends while no worker holds it', (open) => {
         stored.push([run_id, await at.statusOf(run_id)]);
       },
     }));
-    const told = toldBy(at.bus);
+    const emitted = emittedBy(at.bus);
     at.worker.start();
     const { run_id } = await at.enqueue();
     await expect.poll(() => stored).toEqual([[run_id, 'error']]);
-    expect(told).toContain('delivery.queued');
+    expect(emitted).toContain('delivery.queued');
     await at.worker.stop(0);
   });
 
@@ -66,7 +66,7 @@ describeEachDatabase('a run that ends while no worker holds it', (open) => {
     await queue.enqueue({ ...request(run), cargo: { watching: true } });
     await queue.claim({ worker_id: randomUUID(), token: randomUUID(), limit: 1 });
     const bus = memoryBus();
-    const told = toldBy(bus);
+    const emitted = emittedBy(bus);
     const ended: string[] = [];
     bus.on('run.ended', (id) => ended.push(id));
     const stored: unknown[] = [];
@@ -80,7 +80,7 @@ describeEachDatabase('a run that ends while no worker holds it', (open) => {
     })();
     expect(stored).toMatchObject([{ run_id, thread_id, status: 'error' }]);
     expect(ended).toEqual([run_id]);
-    expect(told).toContain('delivery.queued');
+    expect(emitted).toContain('delivery.queued');
   });
 });
 
@@ -93,24 +93,24 @@ async function released(db: Db) {
   if (!claimed) throw new Error('There is no run to claim.');
   await queue.requeue(claimed.lease, { charge: false, delay_ms: 0, batch: emptyBatch() });
   const bus = memoryBus();
-  return { queue, run, bus, told: toldBy(bus) };
+  return { queue, run, bus, emitted: emittedBy(bus) };
 }
 
 describeEachDatabase('the end of a run that waits for its next attempt is announced', (open) => {
   test('after a cancel', async () => {
     await using db = await open();
-    const { queue, run, bus, told } = await released(db);
+    const { queue, run, bus, emitted } = await released(db);
     await runCancel({ queue, bus, runs: runRepository(db), log_retention_ms: 1000 }).abandon(run);
-    expect(told.toSorted()).toEqual(['delivery.queued', 'run.ended']);
+    expect(emitted.toSorted()).toEqual(['delivery.queued', 'run.ended']);
   });
 
   test('after a newer run has taken its place', async () => {
     await using db = await open();
-    const { queue, run, bus, told } = await released(db);
+    const { queue, run, bus, emitted } = await released(db);
     const newer = newRun(run.thread_id);
     const added = { ...request(newer), others: effectOnOthers('interrupt', newer.run_id, 1000) };
     confirmSubmission(partsOf({ bus }), added, await queue.enqueue(added));
-    expect(told.toSorted()).toEqual(['delivery.queued', 'run.ended', 'run.ready']);
+    expect(emitted.toSorted()).toEqual(['delivery.queued', 'run.ended', 'run.ready']);
   });
 });
 
@@ -120,12 +120,12 @@ describeEachDatabase('a run that returns to the queue', (open) => {
     const at = executingWorker(db, throwing(new HostLost('gone', true)), { retry_ms: 60_000 }, () => ({
       hostFailure: { ...FAILURE_RULES, max_attempts: 2 },
     }));
-    const told = toldBy(at.bus);
+    const emitted = emittedBy(at.bus);
     at.worker.start();
     expect(await at.ended(await at.enqueue())).toBe('error');
     await at.worker.stop(0);
-    expect(told.slice(0, 2)).toEqual(['run.ready', 'run.ready']);
-    expect(told).not.toContain('schedule.changed');
+    expect(emitted.slice(0, 2)).toEqual(['run.ready', 'run.ready']);
+    expect(emitted).not.toContain('schedule.changed');
   });
 });
 

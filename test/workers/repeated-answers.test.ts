@@ -11,7 +11,7 @@ const State = Annotation.Root({
 
 const UPDATES: Partial<RunKwargs> = { stream_mode: ['updates'] };
 
-/** `deploy` asks, works until `go`, and asks again; `notify` asks beside it. */
+/** `deploy` asks, works until `go`, and asks again; `notify` asks at the same time. */
 function askingTwice() {
   const working = Promise.withResolvers<void>();
   const go = Promise.withResolvers<void>();

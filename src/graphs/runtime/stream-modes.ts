@@ -135,15 +135,20 @@ export class StreamModes {
     this.#lifecycle?.failed();
   }
 
+  #isSent(mode: StreamMode, namespace: readonly string[]): boolean {
+    return this.#modes.has(mode) && (namespace.length === 0 || this.#subgraphs);
+  }
+
   #send(mode: StreamMode, namespace: readonly string[], data: unknown, name: string = mode): void {
-    if (!this.#modes.has(mode) || (namespace.length > 0 && !this.#subgraphs)) return;
+    if (!this.#isSent(mode, namespace)) return;
     this.#emit({ event: [name, ...namespace].join('|'), data });
   }
 
   #value(namespace: readonly string[], payload: unknown): void {
     this.#notes.state(namespace, payload);
-    const isSent = this.#modes.has('values') && (namespace.length === 0 || this.#subgraphs);
-    const state = isSent ? this.#states.withInterrupts(namespace, payload) : undefined;
+    const state = this.#isSent('values', namespace)
+      ? this.#states.withInterrupts(namespace, payload)
+      : undefined;
     if (state !== undefined) this.#send('values', namespace, toWire(state));
     if (this.#streamsMessages()) this.#messages.complete(payload, this.#emit);
   }

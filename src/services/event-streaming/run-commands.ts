@@ -12,6 +12,7 @@ import type { RunRepository } from '../../storage/runs/runs.ts';
 import type { ThreadRepository } from '../../storage/threads/threads.ts';
 import type { IdempotencyContext } from '../idempotency.ts';
 import type { RunService } from '../runs/runs.ts';
+import { interruptIds } from '../runs/transitions.ts';
 import { CommandError, notFoundAs } from './command-errors.ts';
 
 export interface RunCommandDeps {
@@ -176,8 +177,7 @@ function assistantOf(thread: Thread | undefined): string {
 
 /** Ids of the pending interrupts. */
 function pendingInterruptIds(thread: Thread | undefined): string[] {
-  const interrupts = Object.values(thread?.interrupts ?? {}).flat();
-  return thread?.status === 'interrupted' ? interrupts.map(({ id }) => id as string) : [];
+  return thread?.status === 'interrupted' ? (interruptIds(thread.interrupts) as string[]) : [];
 }
 
 function answersOf({ interrupt_id, response, responses }: Params<'input.respond'>): JsonObject {

@@ -1,6 +1,6 @@
 import type { RunStatus } from '../../schemas/runs.ts';
 import type { ThreadState } from '../../schemas/thread-state.ts';
-import type { Interrupt, ThreadStatus } from '../../schemas/threads.ts';
+import type { Interrupt, Thread, ThreadStatus } from '../../schemas/threads.ts';
 import type { ThreadRetention } from '../../storage/runs/markers.ts';
 
 /** Status transitions of a run (contract §3). `running` returns to `pending` if its worker is lost. */
@@ -34,6 +34,11 @@ export function threadStatusAfter(
 export function interruptsOf(state: ThreadState | undefined): Record<string, Interrupt[]> {
   const waiting = (state?.tasks ?? []).filter((task) => task.interrupts.length > 0);
   return Object.fromEntries(waiting.map((task) => [task.id, task.interrupts]));
+}
+
+/** Their ids; code that throws its interrupt by itself gives it none. */
+export function interruptIds(interrupts: Thread['interrupts']): (string | null | undefined)[] {
+  return Object.values(interrupts ?? {}).flatMap((each) => each.map(({ id }) => id));
 }
 
 /** Whether the end of a run that made its thread deletes it. `status`: that of the thread. */

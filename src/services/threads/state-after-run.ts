@@ -6,7 +6,7 @@ import { withDeadline } from '../../core/timers.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { Thread } from '../../schemas/threads.ts';
 import type { EndedWithoutState, StoreStateAfterRun } from '../../storage/threads/state-after-run.ts';
-import { interruptsOf, threadStatusAfter } from '../runs/transitions.ts';
+import { interruptIds, interruptsOf, threadStatusAfter } from '../runs/transitions.ts';
 import { openThreadGraph, type ThreadGraphDeps } from './thread-graph.ts';
 
 export interface StateAfterRunDeps extends ThreadGraphDeps {
@@ -39,10 +39,8 @@ async function isUpToDate(
   thread_id: string,
   interrupts: Thread['interrupts'],
 ): Promise<boolean> {
-  const idsOf = (thread: Pick<Thread, 'interrupts'> | undefined) =>
-    Object.values(thread?.interrupts ?? {}).flatMap((each) => each.map(({ id }) => id));
-  const ids = idsOf(await threads.get(thread_id, ['interrupts']));
-  return ids.some(isServerInterrupt) || isDeepStrictEqual(new Set(ids), new Set(idsOf({ interrupts })));
+  const ids = interruptIds((await threads.get(thread_id, ['interrupts']))?.interrupts);
+  return ids.some(isServerInterrupt) || isDeepStrictEqual(new Set(ids), new Set(interruptIds(interrupts)));
 }
 
 async function storeState(deps: StateAfterRunDeps, run: EndedWithoutState): Promise<void> {

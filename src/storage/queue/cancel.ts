@@ -138,8 +138,8 @@ export async function cancelRows(
 
 /** The thread still waits for the answers of runs that never began. */
 async function withdrawAnswers(tx: Transaction, run_ids: readonly string[]): Promise<void> {
-  await tx.run(sql`delete from interrupt_answers where run_id in ${list(run_ids)}
-    and run_id in (select run_id from runs where run_id in ${list(run_ids)} and started_at is null)`);
+  await tx.run(sql`delete from interrupt_answers
+    where run_id in (select run_id from runs where run_id in ${list(run_ids)} and started_at is null)`);
 }
 
 async function announcedOf(tx: Transaction, run_ids: readonly string[]): Promise<string[]> {
