@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { immediate, yieldToEventLoop } from '../../src/core/event-loop.ts';
-import type { Db } from '../../src/db/db.ts';
+import type { CommitMode, Db } from '../../src/db/db.ts';
 import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
 import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import { describeEachDatabase } from '../support/databases.ts';
@@ -81,6 +81,35 @@ describeEachDatabase('the write buffer of an attempt', (open) => {
     vi.useRealTimers();
     await until('it is committed', () => committed.length > 0);
     expect(committed).toEqual([1]);
+  });
+});
+
+describeEachDatabase('frames of a resumable run', (open) => {
+  test('are on disk before followers get them', async () => {
+    await using db = await open();
+    const commits: CommitMode[] = [];
+    const noting: Db = {
+      ...db,
+      dialect: db.dialect,
+      cipher: db.cipher,
+      all: (query) => db.all(query),
+      get: (query) => db.get(query),
+      run: (query, durability) => db.run(query, durability),
+      transaction(durability, body) {
+        commits.push(durability);
+        return db.transaction(durability, body);
+      },
+      [Symbol.asyncDispose]: async () => {},
+    };
+    const { queue, add } = queueStory(db);
+    await add(randomUUID());
+    const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+    const shown = Promise.withResolvers<void>();
+    const options = { resumable: true, onCommitted: () => shown.resolve(), onError: shown.reject };
+    using writes = new WriteBuffer(noting, claimed!.lease, options);
+    writes.addFrame({ seq: 1, event: 'values', data: '{}' }, true);
+    await shown.promise;
+    expect(commits).toEqual(['sync']);
   });
 });
 

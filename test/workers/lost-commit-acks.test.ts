@@ -4,7 +4,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { InsufficientStorage, Unavailable } from '../../src/core/errors.ts';
 import { immediate } from '../../src/core/event-loop.ts';
 import { systemIds } from '../../src/core/ids.ts';
-import type { CommitMode, Db } from '../../src/db/db.ts';
+import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
 import type { GraphEvent } from '../../src/graphs/graph.ts';
 import type { Run, RunKwargs } from '../../src/schemas/runs.ts';
@@ -291,34 +291,5 @@ describeEachDatabase('a reader of a thread', (open) => {
     back.resolve();
     expect(await at.ended(run)).toBe('success');
     await at.worker.stop(0);
-  });
-});
-
-describeEachDatabase('frames of a resumable run', (open) => {
-  test('are on disk before followers get them', async () => {
-    await using db = await open();
-    const commits: CommitMode[] = [];
-    const noting: Db = {
-      ...db,
-      dialect: db.dialect,
-      cipher: db.cipher,
-      all: (query) => db.all(query),
-      get: (query) => db.get(query),
-      run: (query, durability) => db.run(query, durability),
-      transaction(durability, body) {
-        commits.push(durability);
-        return db.transaction(durability, body);
-      },
-      [Symbol.asyncDispose]: async () => {},
-    };
-    const { queue, add } = queueStory(db);
-    await add(randomUUID());
-    const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
-    const shown = Promise.withResolvers<void>();
-    const options = { resumable: true, onCommitted: () => shown.resolve(), onError: shown.reject };
-    using writes = new WriteBuffer(noting, claimed!.lease, options);
-    writes.addFrame({ seq: 1, event: 'values', data: '{}' }, true);
-    await shown.promise;
-    expect(commits).toEqual(['sync']);
   });
 });

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../core/clock.ts';
 import { tryOrUndefined } from '../../core/failure.ts';
-import { evaluateInMainThread } from '../../core/paused-main-thread.ts';
+import { evaluateInMainThread } from './paused-main-thread.ts';
 import { after, every } from '../../core/timers.ts';
 import { WATCH_FD } from '../protocol/descriptors.ts';
 import type { HostStatus, Place } from '../protocol/watch.ts';
