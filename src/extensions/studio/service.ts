@@ -76,13 +76,14 @@ export function studioService(deps: StudioDeps) {
       const identity = await sessions.identify(authenticate, caller, own);
       const grant: StudioGrant = view_as == null ? own : { ...own, view_as };
       if (view_as != null) requireAdministrator(identity, view_as, logger);
-      const expires_at = Math.floor(clock.now() / 1000) + SESSION_SECONDS;
+      const now_s = Math.floor(clock.now() / 1000);
+      const expires_at = begun === present ? present.expires_at : now_s + SESSION_SECONDS;
       const value = await sessions.encrypt(grant, expires_at);
       if (value.length > MAX_COOKIE_BYTES) {
         throw new InvalidInput('The token is too long for a session. Use a shorter one, or an API key.');
       }
       const effective = view_as == null ? identity : await sessions.identify(authenticate, caller, grant);
-      const cookie = { name: await sessions.cookieName(), value, max_age: SESSION_SECONDS };
+      const cookie = { name: await sessions.cookieName(), value, max_age: expires_at - now_s };
       return { session: await describe(effective, identity, grant, expires_at), cookie };
     },
 

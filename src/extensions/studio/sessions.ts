@@ -145,10 +145,14 @@ export function isUnlimited({ scope, rules }: Identity): boolean {
   return scopeIncludes(scope, 'admin') && rules.length === 0;
 }
 
-/** Any `Authorization` header is left to the project's handlers. */
+/**
+ * An `Authorization` header is left to the project's handlers, but for `Basic`: browsers repeat to the server what a proxy in
+ * front of it has asked for.
+ */
 function hasCredential(caller: Caller): boolean {
   const { 'x-api-key': key, authorization } = caller.headers;
-  return key !== undefined || authorization !== undefined || credentialsOf(caller).query !== undefined;
+  const isOwn = authorization !== undefined && !/^basic /i.test(authorization);
+  return key !== undefined || isOwn || credentialsOf(caller).query !== undefined;
 }
 
 /**
