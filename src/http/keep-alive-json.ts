@@ -17,8 +17,8 @@ export interface KeepAliveOptions {
   readonly onDisconnect?: (() => Promise<void>) | undefined;
   /** How long a closing server waits for the result, ms; set where the client could not retry the request. */
   readonly closing_ms?: number | undefined;
-  /** Body for a caller that loses access while waiting, in another protocol. */
-  readonly refusal?: (error: ServerError) => object;
+  /** Body for an error after the headers were sent, in another protocol. */
+  readonly errorBody?: (error: ServerError) => object;
 }
 
 /** Awaits `result`, a JSON text. Resolves to what is still to be sent of it, `undefined` if that is nothing. */
@@ -40,7 +40,7 @@ export function keepAliveJsonSender(
   logger: Logger,
   keep_alive_ms = KEEP_ALIVE_MS,
 ): SendKeepAliveJson {
-  return async (reply, headers, result, { onDisconnect, closing_ms = 0, refusal = refusalBody } = {}) => {
+  return async (reply, headers, result, { onDisconnect, closing_ms = 0, errorBody } = {}) => {
     using connection = connections.open(reply, onDisconnect, () => closing_ms);
     let watch: Disposable | undefined;
     const { raw } = reply.headers(headers).type(JSON_TYPE);
@@ -60,7 +60,7 @@ export function keepAliveJsonSender(
     watch?.[Symbol.dispose]();
     const { reason } = connection.signal;
     if (reason instanceof ServerError) {
-      raw.end(toJson(refusal(reason)));
+      raw.end(toJson((errorBody ?? refusalBody)(reason)));
       return undefined;
     }
     if (connection.signal.aborted) return abortReply(reply, connection);
@@ -68,7 +68,7 @@ export function keepAliveJsonSender(
       await storeAnswer(reply, String(outcome.value), logger);
     if (outcome.status === 'fulfilled' && !raw.headersSent) return outcome.value;
     if (outcome.status === 'fulfilled') raw.end(outcome.value);
-    else if (raw.headersSent) sendFailure(outcome.reason, reply, logger);
+    else if (raw.headersSent) sendFailure(outcome.reason, reply, logger, errorBody);
     else throw outcome.reason;
     return undefined;
   };
@@ -95,11 +95,17 @@ function abortReply(reply: FastifyReply, connection: Connection): undefined {
   reply.hijack().raw.destroy();
 }
 
-function sendFailure(error: unknown, { raw, request }: FastifyReply, logger: Logger): void {
+function sendFailure(
+  error: unknown,
+  { raw, request }: FastifyReply,
+  logger: Logger,
+  errorBody: KeepAliveOptions['errorBody'],
+): void {
   const isAway = isTemporary(error);
   if (isAway || !(error instanceof ServerError))
     logger.error('request failed after its headers were sent', { request_id: request.id, error });
   if (isAway) raw.destroy();
+  else if (errorBody && error instanceof ServerError) raw.end(toJson(errorBody(error)));
   else raw.end(failureText(error));
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fastify } from 'fastify';
 import { expect, test } from 'vitest';
 import { UNRESTRICTED } from '../../src/auth/actor.ts';
-import { Forbidden, type ServerError, Unauthorized } from '../../src/core/errors.ts';
+import { BadRequest, Forbidden, type ServerError, Unauthorized } from '../../src/core/errors.ts';
 import { silentLogger } from '../../src/core/logger.ts';
 import { callerWatch } from '../../src/http/caller-watch.ts';
 import { trackConnections } from '../../src/http/connections.ts';
@@ -61,7 +61,19 @@ test('the run of a wait whose credential ended continues, even with on_disconnec
 });
 
 test('a wait over another protocol whose credential ends gets an error of that protocol', async () => {
-  const refusal = ({ status, message }: ServerError) => ({ code: status, message });
-  const { body } = await refused(REVOKED, { refusal });
+  const errorBody = ({ status, message }: ServerError) => ({ code: status, message });
+  const { body } = await refused(REVOKED, { errorBody });
   expect(body).toEqual({ code: 401, message: REVOKED.message });
+});
+
+test('a wait over another protocol that fails late gets an error of that protocol', async () => {
+  await using server = fastify();
+  const callers = { watch: () => ({ [Symbol.dispose]() {} }) };
+  const send = keepAliveJsonSender(trackConnections(server, silentLogger), callers, silentLogger, 1);
+  const errorBody = ({ status, message }: ServerError) => ({ code: status, message });
+  const late = Promise.withResolvers<string>();
+  server.get('/', (_request, reply) => send(reply, {}, () => late.promise, { errorBody }));
+  const answer = await fetch(await server.listen({ port: 0, host: '127.0.0.1' }));
+  late.reject(new BadRequest('no'));
+  expect(await answer.json()).toEqual({ code: 400, message: 'no' });
 });

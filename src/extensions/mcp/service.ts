@@ -163,7 +163,11 @@ async function outcomeOf(
       failed = { kind: 'failed', message: runErrorMessage(value), is_refusal };
     }
     if (!isObject(value)) continue;
-    if (event === 'values') values = value;
+    if (event === 'values') {
+      values = value;
+      // It was not the run's: events had been lost, and the state makes up for them.
+      failed = undefined;
+    }
     // `__interrupt__` appears like a node; it is reported in the outcome.
     const names = event === 'updates' ? Object.keys(value).filter((name) => name !== '__interrupt__') : [];
     if (names.length > 0) onProgress({ kind: 'nodes', names });

@@ -63,9 +63,12 @@ function documentedProperties({ properties }: JsonObject): JsonObject | undefine
   );
 }
 
-/** Drops `required`: state keys that were never written are missing from the output. */
+/**
+ * Drops `required`: state keys that were never written are missing from the output. Also drops `additionalProperties`: clients
+ * check the questions of an interrupted run against the schema as well.
+ */
 function outputOf(schema: unknown): JsonObject | undefined {
-  const { required: _required, ...object } = asObject(schema);
+  const { required: _required, additionalProperties: _additional, ...object } = asObject(schema);
   const { messages, ...others } = documentedProperties(object) ?? {};
   if (Object.keys(others).length === 0) return undefined;
   const properties = messages === undefined ? others : { ...others, messages: { type: 'array' } };

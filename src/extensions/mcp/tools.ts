@@ -18,6 +18,12 @@ export interface AssistantTool {
   readonly assistant: AssistantSummary;
 }
 
+export interface ToolPage {
+  readonly tools: readonly AssistantTool[];
+  /** Name of its last tool if more follow, whether or not that tool's graph loads. */
+  readonly last?: string | undefined;
+}
+
 /** A graph may have arbitrary side effects, also outside this server. */
 const ANNOTATIONS = {
   readOnlyHint: false,
@@ -90,16 +96,18 @@ export function toolCatalog({ assistants, graphs }: { assistants: AssistantServi
   }
 
   return {
-    /** Keyset pagination by name: tools after `after`, up to `limit + 1`. Omits tools whose graph does not load. */
-    async list(actor: Actor, { after, limit }: { after: string; limit: number }): Promise<AssistantTool[]> {
+    /** Keyset pagination by name: up to `limit` tools after `after`. Omits tools whose graph does not load. */
+    async list(actor: Actor, { after, limit }: { after: string; limit: number }): Promise<ToolPage> {
       const sorted = [...namesIn(await assistants.listAll(actor))].sort(([a], [b]) => (a < b ? -1 : 1));
-      const following = sorted.filter(([name]) => name > after).slice(0, limit + 1);
+      const following = sorted.filter(([name]) => name > after);
+      const page = following.slice(0, limit);
       const results = await Promise.allSettled(
-        following.map(async ([name, assistant]) =>
+        page.map(async ([name, assistant]) =>
           toolOf(name, assistant, await orAnySchemas(schemasOf(actor, assistant))),
         ),
       );
-      return results.flatMap((tool) => (tool.status === 'fulfilled' ? [tool.value] : []));
+      const tools = results.flatMap((tool) => (tool.status === 'fulfilled' ? [tool.value] : []));
+      return { tools, last: following.length > limit ? page.at(-1)?.[0] : undefined };
     },
 
     /** Finds a tool by its name, the assistant's exact name or id; `undefined` if there is none. */

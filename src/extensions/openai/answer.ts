@@ -34,6 +34,8 @@ export async function* streamAnswer(frames: AsyncIterable<Frame>): Answer {
     } else if (event === 'metadata') answer.retry();
     else if (event === 'values') {
       values = JSON.parse(data);
+      // It was not the run's: events had been lost, and the state makes up for them.
+      failed = undefined;
       if (interruptsOf(values).length === 0) answer.stateArrived(aiMessagesOfLastTurn(values));
     } else if (event === 'messages') addMessage(answer, JSON.parse(data) as unknown[]);
     const text = answer.take();

@@ -60,13 +60,13 @@ function chatRoutes(server: FastifyInstance, chatCompletions: ChatCompletionServ
       const run = await chatCompletions.start(actor, body, named);
       const headers: Record<string, string> = named === undefined ? {} : { 'x-thread-id': run.thread_id };
       const { model, stream, stream_options } = body;
-      const refusal = ({ status, message }: ServerError) => openAiError(status, message);
+      const errorBody = ({ status, message }: ServerError) => openAiError(status, message);
       if (!stream) {
         const result = async (signal: AbortSignal) =>
           toJson(await completionOf(chatCompletions.answer(run, signal), run, model));
         // Already serialized.
         return (await replies.sendKeepAliveJson(reply, headers, result, {
-          refusal,
+          errorBody,
         })) as unknown as ChatCompletion;
       }
       const include_usage = stream_options?.include_usage === true;
@@ -74,7 +74,7 @@ function chatRoutes(server: FastifyInstance, chatCompletions: ChatCompletionServ
         headers,
         resumable: false,
         encode: ({ data }) => `data: ${data}\n\n`,
-        refusal: (error) => frameOf(refusal(error)),
+        refusal: (error) => frameOf(errorBody(error)),
         frames: (signal) => chunksOf(chatCompletions.answer(run, signal), run, { model, include_usage }),
       });
     },

@@ -92,7 +92,8 @@ export function studioSessions(deps: StudioSessionDeps) {
     const own = kind === 'key' ? { 'x-api-key': credential } : { authorization: `Bearer ${credential}` };
     const identity = await authenticate({ ...caller, headers: { ...others, ...own } });
     const seen = view_as === undefined ? identity : viewOf(view_as, identity);
-    return read_only ? { ...seen, scope: 'read' } : seen;
+    // A scope that does not include reading stays as it is.
+    return read_only && scopeIncludes(seen.scope, 'read') ? { ...seen, scope: 'read' } : seen;
   }
 
   return {
@@ -151,7 +152,7 @@ export function isUnlimited({ scope, rules }: Identity): boolean {
  */
 function hasCredential(caller: Caller): boolean {
   const { 'x-api-key': key, authorization } = caller.headers;
-  const isOwn = authorization !== undefined && !/^basic /i.test(authorization);
+  const isOwn = authorization !== undefined && !/^basic /i.test(String(authorization));
   return key !== undefined || isOwn || credentialsOf(caller).query !== undefined;
 }
 

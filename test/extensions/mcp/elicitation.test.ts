@@ -1,8 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { invalidArguments } from '../../../src/extensions/mcp/http/arguments.ts';
+import { ANY_SCHEMAS } from '../../../src/extensions/mcp/tool-schemas.ts';
 import { openApp } from '../../support/app.ts';
-import { askModern } from '../../support/mcp-messages.ts';
+import { askLegacy, askModern } from '../../support/mcp-messages.ts';
 import { type Project, project } from '../../support/project.ts';
 import { until } from '../../support/until.ts';
 
@@ -24,9 +26,9 @@ async function opened(file, signal) {
     changes.close();
   }
 }
-const State = z.object({ ask: z.any(), said: z.any().optional() });
+const State = z.object({ ask: z.any(), then: z.any().optional(), said: z.any().optional() });
 export const graph = new StateGraph(State)
-  .addNode('question', ({ ask }) => ({ said: interrupt(ask) }))
+  .addNode('question', ({ ask, then }) => ({ said: [interrupt(ask), ...(then ? [interrupt(then)] : [])].at(-1) }))
   .addNode('wait', async ({ ask }, { signal }) => {
     const file = ask?.waits_for;
     if (file) await opened(file, signal);
@@ -152,4 +154,26 @@ test('an elicitation by URL is sent if the client supports it, otherwise the URL
     structuredContent: { __interrupt__: [{ value: ask }] },
   });
   expect(forms.result.resultType).not.toBe('input_required');
+});
+
+test('a question that an MCP client cannot fill in after another is answered on the thread of the call', async () => {
+  const then = { type: 'auth_required', url: 'https://login.example/go', message: 'Log in first' };
+  const forms = { capabilities: { elicitation: { form: {} } } };
+  const { result } = await call('Really?', { arguments: { ask: 'Really?', then } }, forms);
+  const inputResponses = { [questionIn(result).key]: { action: 'accept', content: { response: 'yes' } } };
+  const next = await call('Really?', { inputResponses, requestState: result.requestState }, forms);
+  expect(next.result.structuredContent.__interrupt__).toMatchObject([{ value: then }]);
+  const meta = { _meta: { thread_id: next.result._meta.thread_id } };
+  const last = await call('', { ...meta, arguments: { resume: 'logged in' } }, forms);
+  expect(last.result.structuredContent).toMatchObject({ said: 'logged in' });
+});
+
+test('the questions of an interrupted call conform to the output schema of its tool', async () => {
+  const { tools } = (await askLegacy(server, 'tools/list')).result;
+  const { outputSchema } = tools.find(({ name }: { name: string }) => name === 'asks');
+  const { result } = await askLegacy(server, 'tools/call', { name: 'asks', arguments: { ask: 'Really?' } });
+  expect(result.structuredContent.__interrupt__).toHaveLength(1);
+  expect(
+    invalidArguments({ ...ANY_SCHEMAS, accepted: outputSchema }, result.structuredContent),
+  ).toBeUndefined();
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { withKeepAlive } from '../../../src/extensions/mcp/http/keep-alive.ts';
+import { asJsonIfSingle } from '../../../src/extensions/mcp/http/legacy.ts';
 
 const ANSWER = { jsonrpc: '2.0', id: 1, result: {} };
 
@@ -38,4 +39,13 @@ test.each([
   );
   let isDone = false;
   while (!isDone) isDone = (await reader.read()).done;
+});
+
+test('a response of the SDK that begins with keep-alives is sent as plain JSON too', async () => {
+  const text = `: keepalive\n\n: keepalive\n\nevent: message\ndata: ${JSON.stringify(ANSWER)}\n\n`;
+  const parts = (text.match(/.{1,10}/gs) ?? []).map((part) => new TextEncoder().encode(part));
+  const stream = new Response(ReadableStream.from(parts) as ReadableStream<Uint8Array<ArrayBuffer>>, {
+    headers: { 'content-type': 'text/event-stream' },
+  });
+  expect(await (await asJsonIfSingle(stream)).json()).toEqual(ANSWER);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { systemActor } from '../../../src/auth/actor.ts';
+import { type Actor, systemActor } from '../../../src/auth/actor.ts';
 import { toolCatalog, toolNames } from '../../../src/extensions/mcp/tools.ts';
 import { partsOf } from '../../support/parts-of.ts';
 import { openServices } from '../../support/services.ts';
@@ -71,13 +71,32 @@ test('an assistant created by another process can be called at once, and is list
   await using services = await openServices({ graphs: ['echo'] });
   await using other = await openServices({ graphs: ['echo'], storage: services.storage });
   const tools = toolCatalog({ ...services, graphs: partsOf(GRAPHS) });
-  expect(await tools.list(ACTOR, ALL)).toHaveLength(1);
+  expect((await tools.list(ACTOR, ALL)).tools).toHaveLength(1);
   await other.assistants.create(ACTOR, { graph_id: 'echo', name: 'Poet', if_exists: 'raise' });
-  expect(await tools.list(ACTOR, ALL)).toHaveLength(1);
+  expect((await tools.list(ACTOR, ALL)).tools).toHaveLength(1);
   services.clock.advance(5000);
-  expect((await tools.list(ACTOR, ALL)).map(({ name }) => name)).toEqual(['Poet', 'echo']);
+  expect((await tools.list(ACTOR, ALL)).tools.map(({ name }) => name)).toEqual(['Poet', 'echo']);
 
   await other.assistants.create(ACTOR, { graph_id: 'echo', name: 'Critic', if_exists: 'raise' });
   expect((await tools.find(ACTOR, 'Critic'))?.name).toBe('Critic');
-  expect(await tools.list(ACTOR, ALL)).toHaveLength(3);
+  expect((await tools.list(ACTOR, ALL)).tools).toHaveLength(3);
+});
+
+test('a page of tools names its last one although its graph does not load', async () => {
+  await using services = await openServices({ graphs: ['echo'] });
+  const assistants = {
+    ...services.assistants,
+    listAll: (actor: Actor) => services.assistants.listAll(actor),
+    schemas: (actor: Actor, id: string) =>
+      id === broken ? Promise.reject(new Error('it does not load')) : services.assistants.schemas(actor, id),
+  };
+  const create = (name: string) =>
+    services.assistants.create(ACTOR, { graph_id: 'echo', name, if_exists: 'raise' });
+  const { assistant_id: broken } = await create('b');
+  await create('a');
+  const tools = toolCatalog({ assistants, graphs: partsOf(GRAPHS) });
+  const first = await tools.list(ACTOR, { after: '', limit: 2 });
+  expect([first.tools.map(({ name }) => name), first.last]).toEqual([['a'], 'b']);
+  const next = await tools.list(ACTOR, { after: 'b', limit: 2 });
+  expect([next.tools.map(({ name }) => name), next.last]).toEqual([['echo'], undefined]);
 });

@@ -156,3 +156,9 @@ test('a run that repeats its stored messages in a third attempt is streamed once
   );
   expect([streamed, whole]).toEqual(['First.\n\nSecond.', 'First.\n\nSecond.']);
 });
+
+test('a state that follows lost events is the answer, and lost events at the end are a failure', async () => {
+  const lost: Event = ['error', { error: 'EventsLost', message: 'Events 2 to 3 of this run were lost.' }];
+  expect((await read(attempt(1), lost, state(['1', 'Hello']))).whole).toBe('Hello');
+  expect((await read(attempt(1), lost)).whole).toMatchObject({ is_refusal: false });
+});

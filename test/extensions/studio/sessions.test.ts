@@ -264,6 +264,11 @@ test('with studio.read_only a session cannot change anything', async () => {
   expect(answer.body).toMatchObject({ scope: 'read', read_only: true });
   expect((await readOnly.post('/threads/search', {}, session)).status).toBe(200);
   expect((await readOnly.post('/threads', {}, session)).status).toBe(403);
+
+  const deploys = { name: 'ci', scope: 'deployments:write' };
+  const { body } = await readOnly.post('/keys', deploys, { 'x-api-key': 'operator' });
+  const narrow = { ...OWN, cookie: cookieOf(await readOnly.post('/studio/session', { key: body.key }, OWN)) };
+  expect((await readOnly.post('/threads/search', {}, narrow)).status).toBe(403);
 });
 
 test('without authentication everything is open, and no session is created', async () => {

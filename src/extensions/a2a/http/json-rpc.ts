@@ -103,7 +103,7 @@ export async function handleRpc(parts: A2aDeps, request: A2aRequest, reply: Fast
         const handling = await open(signal);
         return toJsonInSlices('answer' in handling ? handling.answer : undefined);
       };
-      return await parts.replies.sendKeepAliveJson(reply, {}, text, { refusal });
+      return await parts.replies.sendKeepAliveJson(reply, {}, text, { errorBody: refusal });
     }
     const answer = await sendStream(reply, parts, open, refusal);
     return answer === undefined ? reply : answer;

@@ -171,7 +171,7 @@ function replies(parts: A2aDeps) {
           call = made.call;
           return toJsonInSlices(await work(handler, context));
         };
-        const text = await parts.replies.sendKeepAliveJson(reply, {}, result, { refusal });
+        const text = await parts.replies.sendKeepAliveJson(reply, {}, result, { errorBody: refusal });
         if (text !== undefined && wantsA2aMediaType(request)) reply.type(A2A_MEDIA_TYPE);
         return text;
       } catch (error) {

@@ -10,6 +10,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../../../auth/actor.ts';
 import { InvalidInput, Unavailable } from '../../../core/errors.ts';
+import { immediate } from '../../../core/event-loop.ts';
 import { isObject } from '../../../core/json.ts';
 import { traceOf } from '../../../http/plugins/auth.ts';
 import { problemOfSize } from '../../../http/plugins/validation.ts';
@@ -62,9 +63,15 @@ export function createMcpRequestHandler(parts: McpHandlerDeps): McpHandler {
     onerror: (error) => parts.logger.debug('MCP message rejected', { error }),
   });
   const legacy = legacyHandler(parts);
+  const open = new Set<AbortController>();
 
   return {
-    close: () => modern.close(),
+    async close() {
+      // Their runs go on elsewhere. The SDK would abort the calls, as if the clients had disconnected, and answer nothing.
+      for (const call of open) call.abort(new Unavailable('The server is shutting down.'));
+      await immediate();
+      await modern.close();
+    },
 
     async serve(incoming, reply) {
       const disconnected = new AbortController();
@@ -82,7 +89,11 @@ export function createMcpRequestHandler(parts: McpHandlerDeps): McpHandler {
       const watch = parts.replies.callers.watch(incoming, (error) =>
         isListening ? disconnected.abort() : refused.abort(error),
       );
-      const stopWatching = () => watch[Symbol.dispose]();
+      open.add(refused);
+      const stopWatching = () => {
+        watch[Symbol.dispose]();
+        open.delete(refused);
+      };
       // The client may have disconnected while its message was parsed.
       if (disconnected.signal.aborted) stopWatching();
       else reply.raw.once('close', stopWatching);

@@ -59,12 +59,14 @@ function hashOf(parts: readonly unknown[]): string {
 
 /** End of a server-sent event, as the SDK writes it. */
 const EVENT_END = '\n\n';
+/** What the SDK sends first if the message takes its time. */
+const KEEP_ALIVES = /^(?::[^\n]*\n\n)+/;
 
 /**
  * Turns a stream that begins with its only response into plain JSON, like the official server. If a notification
  * (progress, a log message) comes first, it stays a stream. Both wait for the first event.
  */
-async function asJsonIfSingle(response: Response): Promise<Response> {
+export async function asJsonIfSingle(response: Response): Promise<Response> {
   if (!response.body || !response.headers.get('content-type')?.startsWith('text/event-stream'))
     return response;
   const [peeked, whole] = response.body.tee();
@@ -83,7 +85,7 @@ async function firstMessage(stream: ReadableStream<Uint8Array>): Promise<object 
   while (!text.includes(EVENT_END)) {
     const { done, value } = await reader.read();
     if (done) return undefined;
-    text += value;
+    text = (text + value).replace(KEEP_ALIVES, '');
   }
   await reader.cancel();
   const data = text

@@ -12,7 +12,7 @@ import type { Logger } from '../../../core/logger.ts';
 import { unlessAborted } from '../../../core/timers.ts';
 import { type ExtendMcpServer, NO_CUSTOM_TOOLS, type RemoteTools } from '../custom-tools.ts';
 import { SERVER_OPTIONS, serverInfo } from '../server-options.ts';
-import type { AssistantTool } from '../tools.ts';
+import type { AssistantTool, ToolPage } from '../tools.ts';
 import { reportInvalidParams } from './invalid-params.ts';
 import { type Caller, callTool, pendingCallCodec, type ToolCallDeps } from './tool-call.ts';
 
@@ -55,14 +55,12 @@ export async function mcpServer(
     withMcpErrors(parts.logger, async () => {
       const { cursor } = asked.params ?? {};
       const custom = await listCustomTools(asked, ctx);
-      const found = await listTools(parts, caller, cursor === undefined ? '' : parseCursor(cursor));
-      const page = found.slice(0, PAGE);
-      const last = found.length > PAGE ? page.at(-1) : undefined;
-      const others = page.filter(({ name }) => custom.every((each) => each.name !== name));
+      const { tools, last } = await listTools(parts, caller, cursor === undefined ? '' : parseCursor(cursor));
+      const others = tools.filter(({ name }) => custom.every((each) => each.name !== name));
       return {
         // Custom tools are few and all on the first page.
         tools: [...(cursor === undefined ? custom : []), ...others.map(toolOf)],
-        ...(last ? { nextCursor: cursorAfter(last.name) } : {}),
+        ...(last === undefined ? {} : { nextCursor: cursorAfter(last) }),
       };
     }),
   );
@@ -98,10 +96,10 @@ async function listTools(
   { mcp }: McpServerDeps,
   { actor, assistant_id }: Caller,
   after: string,
-): Promise<AssistantTool[]> {
+): Promise<ToolPage> {
   if (assistant_id === undefined) return mcp.list(actor, { after, limit: PAGE });
   const tool = await mcp.find(actor, assistant_id);
-  return tool ? [tool] : [];
+  return { tools: tool ? [tool] : [] };
 }
 
 function toolOf({ name, title, description, annotations, schemas }: AssistantTool) {

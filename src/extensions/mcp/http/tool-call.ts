@@ -34,7 +34,7 @@ export interface Caller {
   readonly tool_name: string | undefined;
   /** Thread to use if the call names none. */
   readonly thread: string | undefined;
-  /** Aborts with the error when the caller loses access. */
+  /** Aborts with the error when the caller loses access, or the server closes. */
   readonly refused: AbortSignal;
   /** Set if a call can be cancelled other than by closing its connection. */
   readonly openCall?: (() => Cancellable) | undefined;
@@ -115,8 +115,16 @@ async function resumeRun(call: ToolCall, pending: PendingCall): Promise<Reply> {
   // The client disconnected and the run continues: the thread is deleted when it expires.
   if (signal.aborted && !cancel_on_disconnect) return reply;
   // Only the first run of a call deletes its thread on completion.
-  if (is_own_thread && !isInputRequiredResult(reply)) await mcp.deleteThread(actor, thread_id);
+  if (is_own_thread && !isQuestion(reply)) await mcp.deleteThread(actor, thread_id);
   return reply;
+}
+
+/** Whether the client answers on the thread: a question that it cannot fill in comes as a result. */
+function isQuestion(reply: Reply): boolean {
+  return (
+    isInputRequiredResult(reply) ||
+    (isObject(reply.structuredContent) && '__interrupt__' in reply.structuredContent)
+  );
 }
 
 /** The interrupts of the call that are still pending. */
