@@ -42,6 +42,8 @@ export type Pools = Readonly<Record<'requests' | 'work', Db>>;
 
 export interface Database extends AsyncDisposable {
   readonly pools: Pools;
+  /** Connections to PostgreSQL that this process may open: none behind a pooler. */
+  readonly max_connections: number;
   stats(): DatabaseStats;
 }
 
@@ -57,6 +59,7 @@ export async function openDatabase(options: DatabaseOptions, prepare: Prepare): 
   const db = await openSqliteFile(options, prepare, { is_shared: false });
   return {
     pools: { requests: db, work: db },
+    max_connections: 0,
     stats: () => ({ pools: {}, retries: {} }),
     [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
   };
@@ -124,12 +127,14 @@ async function openPostgresPools(options: DatabaseOptions, prepare: Prepare): Pr
   const { log } = options;
   const factory = postgresPools(options);
   const sizes = poolSizes(options.max_connections);
+  let max_connections = sizes.total;
   const requests = await orClose(factory.open({ max_connections: sizes.requests }), options, async (db) => {
     const info = await untilReachable(() => db.inspect(), options);
     await migratePostgres(options, factory);
     await assertNoCopy(db);
     await prepare(db);
     const warning = await checkConnections(db, info, sizes);
+    if (info.is_pooled) max_connections = 0;
     const { total: connections, ...by_purpose } = sizes;
     log?.info('connected to PostgreSQL', { ...info, connections, ...by_purpose });
     if (warning !== undefined) log?.warn(warning, {});
@@ -140,6 +145,7 @@ async function openPostgresPools(options: DatabaseOptions, prepare: Prepare): Pr
   };
   return {
     pools,
+    max_connections,
     stats: () => ({ pools: statsOf(pools), retries: factory.retries() }),
     [Symbol.asyncDispose]: () => closePools(pools),
   };

@@ -26,7 +26,6 @@ import { idempotencyRepository, idempotentRuns } from './idempotency.ts';
 import { notifications } from './notifications.ts';
 import { overviewReader, storageBytes } from './overview.ts';
 import type { OwnedData } from './owned-data.ts';
-import { poolSizes } from './pool-sizes.ts';
 import { processRepository } from './processes.ts';
 import type { Fairness } from './queue/claim-fairly.ts';
 import type { QueueContext, QueueReport } from './queue/context.ts';
@@ -96,7 +95,7 @@ export async function openStorage({
       placement,
       path: sqlitePath(options.url),
       owned: options.owned ?? [],
-      max_connections: poolSizes(options.max_connections).total,
+      max_connections: database.max_connections,
     }),
     /** Connections and retries of this process. */
     databaseStats: database.stats,

@@ -2,7 +2,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ALL_VARIABLES } from '../../src/config/config-file.ts';
-import { CHART, helm, manifestOf, named, rendered } from './rendered.ts';
+import { project } from '../support/project.ts';
+import { CHART, helm, manifestOf, named, rendered, renderedWith } from './rendered.ts';
 
 const ON_POSTGRES = { database: 'postgres', 'autoscaling.enabled': true, 'ingress.enabled': true };
 
@@ -76,4 +77,43 @@ test('the chart refuses a value that it does not know', async () => {
   await expect(rendered({ 'worker.grace': 3 })).rejects.toThrow('grace');
   await expect(rendered({ database: 'mysql' })).rejects.toThrow('database');
   expect(readdirSync(join(CHART, 'templates')).length).toBeLessThanOrEqual(12);
+});
+
+test('the migration of the chart is placed and limited like the pods that follow it', async () => {
+  const manifests = await rendered({
+    ...ON_POSTGRES,
+    'nodeSelector.arch': 'arm64',
+    'tolerations[0].operator': 'Exists',
+    'podAnnotations.sidecar': 'none',
+  });
+  const { metadata, spec } = manifestOf(manifests, 'Job', 'migrate').spec.template;
+  const api = manifestOf(manifests, 'Deployment', 'api').spec.template;
+  expect(metadata.annotations).toEqual({ sidecar: 'none' });
+  for (const field of ['nodeSelector', 'tolerations', 'securityContext', 'enableServiceLinks'])
+    expect([field, spec[field]]).toEqual([field, api.spec[field]]);
+  expect(spec).toMatchObject({ nodeSelector: { arch: 'arm64' }, enableServiceLinks: false });
+  expect(spec.containers[0].resources).toEqual(api.spec.containers[0].resources);
+});
+
+test('large numbers of a values file reach the server as they are written', async () => {
+  await using files = await project({
+    'values.yaml': 'database: postgres\nenv: { BG_JOB_TIMEOUT_SECS: 2592000, LOG_JSON: true }\n',
+  });
+  const manifests = await renderedWith(['--values', join(files.root, 'values.yaml')]);
+  const pods = [manifestOf(manifests, 'Deployment', 'api'), manifestOf(manifests, 'Job', 'migrate')];
+  for (const { spec } of pods) {
+    const [{ env }] = spec.template.spec.containers;
+    expect(env).toContainEqual({ name: 'BG_JOB_TIMEOUT_SECS', value: '2592000' });
+    expect(env).toContainEqual({ name: 'LOG_JSON', value: 'true' });
+  }
+});
+
+test('the chart accepts a wildcard host, and a release name of the greatest length', async () => {
+  const host = '*.agents.example.com';
+  const set = Object.entries({ ...ON_POSTGRES, 'ingress.host': host }).map(
+    ([name, value]) => `${name}=${value}`,
+  );
+  const manifests = await renderedWith(['--set', set.join(',')], 'r'.repeat(53));
+  expect(manifestOf(manifests, 'Ingress').spec.rules[0].host).toBe(host);
+  for (const { metadata } of manifests) expect(metadata.name).toMatch(/^[a-z-]{1,58}$/);
 });

@@ -48,8 +48,8 @@ export async function rendered(values: Values): Promise<Manifest[]> {
 }
 
 /** The same with flags of Helm, such as `--values`. */
-export async function renderedWith(flags: readonly string[]): Promise<Manifest[]> {
-  return manifestsIn(await helm('template', 'agents', CHART, '--kube-version', '1.30.0', ...flags));
+export async function renderedWith(flags: readonly string[], release = 'agents'): Promise<Manifest[]> {
+  return manifestsIn(await helm('template', release, CHART, '--kube-version', '1.30.0', ...flags));
 }
 
 /** The manifests in a file. Throws unless each matches the schema of its kind. */

@@ -1,6 +1,8 @@
+{{/* Of 50 characters at most: Kubernetes and the other templates append to it, and labels have 63. */}}
 {{- define "agent-server.name" -}}
-{{- $name := .Release.Name | trunc 50 | trimSuffix "-" -}}
-{{- if contains .Chart.Name $name }}{{ $name }}{{ else }}{{ printf "%s-%s" $name .Chart.Name }}{{ end -}}
+{{- $name := .Release.Name -}}
+{{- if not (contains .Chart.Name $name) }}{{ $name = printf "%s-%s" (trunc 37 $name | trimSuffix "-") .Chart.Name }}{{ end -}}
+{{- trunc 50 $name | trimSuffix "-" -}}
 {{- end }}
 
 {{- define "agent-server.selector" -}}
@@ -34,6 +36,38 @@ fsGroup: 1000
 seccompProfile: { type: RuntimeDefault }
 {{- end }}
 
+{{/* Numbers of a values file are floats, which `quote` would print as 1e+06. */}}
+{{- define "agent-server.env" -}}
+{{- range $name, $value := .Values.env }}
+- { name: {{ $name }}, value: {{ kindIs "string" $value | ternary $value (toJson $value) | quote }} }
+{{- end }}
+{{- end }}
+
+{{/* What every pod of the release has in its spec: who it is, and where it may be placed. */}}
+{{- define "agent-server.podSpec" -}}
+automountServiceAccountToken: false
+# Variables of a Service called langgraph-server would be taken for settings.
+enableServiceLinks: false
+securityContext:
+  {{- include "agent-server.podSecurityContext" . | nindent 2 }}
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
 {{/* The pod of a component. role: of the server; settings: the component's values; volume: whether /data is kept. */}}
 {{- define "agent-server.pod" -}}
 {{- $values := .root.Values -}}
@@ -46,15 +80,9 @@ metadata:
     {{- toYaml . | nindent 4 }}
   {{- end }}
 spec:
-  automountServiceAccountToken: false
+  {{- include "agent-server.podSpec" .root | nindent 2 }}
   # The pause before the signal, the runs, and time to close.
   terminationGracePeriodSeconds: {{ add $grace 20 }}
-  securityContext:
-    {{- include "agent-server.podSecurityContext" .root | nindent 4 }}
-  {{- with $values.imagePullSecrets }}
-  imagePullSecrets:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
   containers:
     - name: agent-server
       image: {{ include "agent-server.image" .root }}
@@ -72,9 +100,7 @@ spec:
         {{- if and (eq $values.database "postgres") $values.migrations.enabled }}
         - { name: AGENT_SERVER_DATABASE_MIGRATIONS, value: wait }
         {{- end }}
-        {{- range $name, $value := $values.env }}
-        - { name: {{ $name }}, value: {{ $value | quote }} }
-        {{- end }}
+        {{- include "agent-server.env" .root | nindent 8 }}
       # Until graphs are loaded and the database answers, for up to ten minutes.
       startupProbe:
         httpGet: { path: "/ok?check_db=1", port: http }
@@ -106,18 +132,7 @@ spec:
     {{- if not .volume }}
     - { name: data, emptyDir: {} }
     {{- end }}
-  {{- with $values.nodeSelector }}
-  nodeSelector:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
-  {{- with $values.tolerations }}
-  tolerations:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
-  {{- if $values.affinity }}
-  affinity:
-    {{- toYaml $values.affinity | nindent 4 }}
-  {{- else if not .volume }}
+  {{- if not (or $values.affinity .volume) }}
   topologySpreadConstraints:
     - maxSkew: 1
       topologyKey: kubernetes.io/hostname

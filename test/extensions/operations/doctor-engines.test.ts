@@ -15,6 +15,7 @@ import { openStorage } from '../../../src/storage/storage.ts';
 import { type DatabasesByUrl, databasesByUrl, HAS_POSTGRES } from '../../support/databases-by-url.ts';
 import { DOCTOR_RULES, IDS, inMinutes, insert, insertHealthyRows } from '../../support/healthy-rows.ts';
 import { naming } from '../../support/naming.ts';
+import { PGBOUNCER, startPgBouncer } from '../../support/pgbouncer.ts';
 import { POSTGRES_BINARIES, startPostgres } from '../../support/postgres-server.ts';
 import { until } from '../../support/until.ts';
 
@@ -154,9 +155,8 @@ describe.runIf(HAS_POSTGRES)('the doctor of PostgreSQL', () => {
     await Promise.all([writer.end(), slow.end()]);
   });
 
-  test('finds more processes than the database has connections for', async () => {
-    const url = await healthy(await places.postgres());
-    await using db = openPostgres(url);
+  async function withManyProcesses(url: string): Promise<string> {
+    await using db = openPostgres(await healthy(url));
     const worker = {
       host: 'h',
       pid: 1,
@@ -167,12 +167,27 @@ describe.runIf(HAS_POSTGRES)('the doctor of PostgreSQL', () => {
       expires_at: inMinutes(1),
     };
     for (let n = 0; n < 60; n++) await db.run(raw(insert('workers', { worker_id: randomUUID(), ...worker })));
+    return url;
+  }
+
+  test('finds more processes than the database has connections for', async () => {
+    const url = await withManyProcesses(await places.postgres());
     expect(await messages(url)).toEqual([
       expect.stringMatching(
         /^60 processes may open 1200 connections, but PostgreSQL has only -?\d+ for them: raise max_connections/,
       ),
     ]);
   });
+
+  test.runIf(POSTGRES_BINARIES && PGBOUNCER)(
+    'counts no connections of processes behind PgBouncer',
+    async () => {
+      await using server = await startPostgres({ fsync: 'off' });
+      await withManyProcesses(server.url);
+      await using bouncer = await startPgBouncer(server.url);
+      expect(await messages(bouncer.urlOf(new URL(server.url).pathname.slice(1)))).toEqual([]);
+    },
+  );
 
   // On a server of its own: transactions of others would keep the rows.
   test.runIf(POSTGRES_BINARIES)('finds dead rows left by autovacuum and removes them', async () => {

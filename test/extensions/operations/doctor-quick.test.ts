@@ -23,6 +23,14 @@ const BREAKAGES = [
   'drop index runs_created',
 ];
 
+/** One executes, and the other waits: there may be a limit for owners. */
+const OF_ONE_OWNER = [
+  aRun(IDS.assistant, 'running'),
+  aQueueRow(IDS.assistant, 'running', { thread_id: IDS.assistant, owner: 'ann' }),
+  aRun(IDS.cron, 'pending'),
+  aQueueRow(IDS.cron, 'ready', { thread_id: IDS.cron, owner: 'ann', not_before: inMinutes(-5) }),
+];
+
 describe.runIf(HAS_POSTGRES)('the warnings of a server', () => {
   let places: DatabasesByUrl;
   beforeAll(async () => {
@@ -42,6 +50,10 @@ describe.runIf(HAS_POSTGRES)('the warnings of a server', () => {
         );
       };
       await withDb(url, insertHealthyRows);
+      expect(await warnings()).toEqual([]);
+      await withDb(url, async (db) => {
+        for (const statement of OF_ONE_OWNER) await db.run(raw(statement));
+      });
       expect(await warnings()).toEqual([]);
       await withDb(url, async (db) => {
         for (const statement of BREAKAGES) await db.run(raw(statement));

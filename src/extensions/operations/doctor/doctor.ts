@@ -3,6 +3,7 @@ import { Unavailable } from '../../../core/errors.ts';
 import { publicFailure } from '../../../core/failure.ts';
 import type { Db } from '../../../db/db.ts';
 import { type Cipher, type Encryptor, plainCipher } from '../../../db/encryption/cipher.ts';
+import type { PostgresPool } from '../../../db/engines/postgres.ts';
 import { postgresOpenError } from '../../../db/engines/postgres-errors.ts';
 import { openSqlite } from '../../../db/engines/sqlite.ts';
 import { sqlitePath } from '../../../db/engines/sqlite-files.ts';
@@ -121,13 +122,15 @@ async function open({
 }: DoctorOptions): Promise<AsyncDisposable & { readonly context: DoctorContext }> {
   const path = sqlitePath(url);
   const cipher = await cipherOf({ url, password_command }, path, encryptor);
-  const db: Db =
+  const db: Db & Partial<PostgresPool> =
     path === undefined
       ? postgresPools({ url, password_command, cipher }).open({ max_connections: 2, no_timeouts: true })
       : openSqlite(path, { synchronous: 'full', shared: true, own_schema_only: true, cipher });
   try {
     const is_served = path === undefined ? await hasLiveWorkers(db) : isLocked(path);
-    const context = { db, now: () => clock.now(), path, is_served, ...rules };
+    const is_pooled = (await db.inspect?.())?.is_pooled ?? false;
+    const max_connections = is_pooled ? 0 : rules.max_connections;
+    const context = { db, now: () => clock.now(), path, is_served, ...rules, max_connections };
     return { context, [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() };
   } catch (error) {
     await db[Symbol.asyncDispose]();

@@ -26,7 +26,7 @@ export interface DoctorContext {
   readonly max_attempts: number;
   /** How long a delivery is retried. */
   readonly give_up_ms: number;
-  /** Connections that each process may open. */
+  /** Connections to PostgreSQL that each process may open: none behind a pooler. */
   readonly max_connections: number;
   /** What extensions own in the database. */
   readonly owned?: readonly OwnedData[] | undefined;

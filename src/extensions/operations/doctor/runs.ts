@@ -81,9 +81,10 @@ function reapAll({ db, max_attempts, log_retention_ms }: DoctorContext): Promise
   return reap({ db, webhooks: DEFAULT_WEBHOOK_RULES, report: () => {} }, rules);
 }
 
-/** Due, claimable, and there are free slots, but nothing starts. */
+/** Due, claimable, and there are free slots, but nothing starts. An owner with a run may have reached the limit for it. */
 export async function unclaimed({ db, is_served }: QuickContext): Promise<Finding[]> {
-  const due = sql`from run_queue q where q.state = 'ready' and q.not_before <= ${nowPlus(-PATIENCE_MS)}`;
+  const due = sql`from run_queue q where q.state = 'ready' and q.not_before <= ${nowPlus(-PATIENCE_MS)}
+    and not exists (select 1 from run_queue r where r.state = 'running' and r.owner = q.owner)`;
   const runs: RunPlace[] = await db.all(sql`select ${IDS} ${due} order by not_before limit 100`);
   if (runs.length === 0) return [];
   const slots = await countOf(
