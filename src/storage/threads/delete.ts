@@ -67,16 +67,21 @@ async function deleteInSlices(
     await tx.run(sql`delete from ${raw(table)} where ${and([...rows.where, slice])}`);
 }
 
-/**
- * Deletes a thread's history except for its newest checkpoint, and what the steps of its runs were given and returned. Returns false, and changes nothing, while a run of the
- * thread is in flight, which may resume from any checkpoint. True for a thread that does not exist.
- */
+/** Returns false, and changes nothing, while a run of the thread is in flight. True for a thread that does not exist. */
 export function pruneThread(db: Db, thread_id: string): Promise<boolean> {
   return withThread(db, 'reclaim', thread_id, async (tx, thread) => {
     if (!thread.exists) return true;
     if (!(await isIdle(tx, thread))) return false;
-    await keepLatestCheckpoint(tx, thread_id);
-    await deleteContentsOfThread(tx, thread_id);
+    await pruneThreadIn(tx, thread_id);
     return true;
   });
+}
+
+/**
+ * Part of a transaction that holds the lock of an idle thread, as a run may resume from any checkpoint: deletes its
+ * history except for the newest checkpoint, and what the steps of its runs were given and returned.
+ */
+export async function pruneThreadIn(tx: Transaction, thread_id: string): Promise<void> {
+  await keepLatestCheckpoint(tx, thread_id);
+  await deleteContentsOfThread(tx, thread_id);
 }
