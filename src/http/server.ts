@@ -1,4 +1,5 @@
-import { type FastifyInstance, fastify } from 'fastify';
+import { type FastifyInstance, type FastifyRequest, fastify } from 'fastify';
+import { requireScope } from '../auth/scopes.ts';
 import type { Logger } from '../core/logger.ts';
 import { MAX_NAME_LENGTH } from '../schemas/bounds.ts';
 import { registerRoutes } from './all-routes.ts';
@@ -132,6 +133,9 @@ function offAnswerTo(path: string, { options, extensions }: ServerDeps): object 
   return prefix === undefined ? undefined : extensions?.offAnswer(withoutPrefix(prefix, path));
 }
 
+/** Methods of custom routes for which a key that only reads is enough. */
+const READING = new Set(['GET', 'HEAD']);
+
 /** Registers authentication and the custom app in the configured order. */
 function useAuthHooks(
   server: FastifyInstance,
@@ -140,15 +144,19 @@ function useAuthHooks(
 ): void {
   const { middleware_order, enable_custom_route_auth } = options;
   const identify = authenticateHook(server, auth, headerFilter(withTrace(options.configurable_headers)));
+  // A forwarded request passes here again.
+  const isForApp = (request: FastifyRequest) =>
+    app !== undefined && request.is404 && !internalRequestOf(request.raw)?.from;
   const authenticate: AuthHook = async (request) => {
-    if (await identify(request)) await countCaller?.(request);
+    if (!(await identify(request))) return;
+    if (enable_custom_route_auth && isForApp(request))
+      requireScope(request.actor.scope, READING.has(request.method) ? 'read' : 'run');
+    await countCaller?.(request);
   };
   const customAppOptions = app && { ...options, app, prefixes: prefixesOf(options), authenticate };
   if (customAppOptions && middleware_order === 'middleware_first') useCustomApp(server, customAppOptions);
   server.addHook('onRequest', async (request) => {
-    // Custom routes; a forwarded request passes here again.
-    const isForApp = customAppOptions && request.is404 && !internalRequestOf(request.raw)?.from;
-    if (!isForApp || enable_custom_route_auth) await authenticate(request);
+    if (!isForApp(request) || enable_custom_route_auth) await authenticate(request);
   });
   if (customAppOptions && middleware_order === 'auth_first') useCustomApp(server, customAppOptions);
 }

@@ -17,7 +17,7 @@ export const RunExplanation = z.object({
   due_at: Timestamp.nullable(),
   /** As requested; `null` once the run has ended. */
   priority: z.int().nullable(),
-  /** The worker that executes it. */
+  /** The worker that executes it; `null` also for callers with access rules. */
   worker: z
     .object({
       worker_id: Uuid,

@@ -74,6 +74,23 @@ test('decisions are cached by the configured headers for a limited time, and ref
   expect([await who({}), await who({}), asked]).toEqual(['nobody', 'nobody', 9]);
 });
 
+test('a caller that claims to be Studio neither gets a cached identity nor leaves its own in the cache', async () => {
+  const auth = new Auth().authenticate(() => 'ann');
+  const cache = { cache_keys: ['authorization'], ttl_seconds: 10, max_size: 2 };
+  const { authenticate } = customAuth(authHandlers(auth), { studio: true, cache }, clock());
+  const who = async (headers: Caller['headers']) => (await authenticate(caller(headers))).user?.identity;
+  const studio = { 'x-auth-scheme': 'langsmith' };
+
+  expect([await who({ authorization: 'a' }), await who({ authorization: 'a', ...studio })]).toEqual([
+    'ann',
+    'langgraph-studio-user',
+  ]);
+  expect([await who({ authorization: 'b', ...studio }), await who({ authorization: 'b' })]).toEqual([
+    'langgraph-studio-user',
+    'ann',
+  ]);
+});
+
 test.each([
   ['a result without an identity', () => ({ name: 'ann' })],
   ['no answer', () => undefined],

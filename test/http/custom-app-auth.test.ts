@@ -47,6 +47,32 @@ test.each(EACH)('%s: custom routes of %s require a key if configured', async (mi
   expect((await server.get('/ok')).status).toBe(200);
 });
 
+test.each(EACH)(
+  '%s: custom routes of %s require the scope of a key to fit',
+  async (middleware_order, app) => {
+    await using server = await openApp({
+      graphs: ['echo'],
+      folder,
+      environment: KEYS,
+      http: { app, middleware_order, enable_custom_route_auth: true },
+    });
+    const statuses = async (scope: string) => {
+      const { body } = await server.post('/keys', { name: scope, scope }, KEY);
+      const own = { 'x-api-key': body.key };
+      return [(await server.get('/own/hello', own)).status, (await server.post('/own/none', {}, own)).status];
+    };
+    expect(await statuses('run')).toEqual([200, 404]);
+    expect(await statuses('read')).toEqual([200, 403]);
+    expect(await statuses('deployments:write')).toEqual([403, 403]);
+  },
+);
+
+test('without routes that require a key, a path that is unknown is a 404 for a key of any scope', async () => {
+  await using server = await openApp({ graphs: ['echo'], folder, environment: KEYS, http: { app: HONO } });
+  const { body } = await server.post('/keys', { name: 'reader', scope: 'read' }, KEY);
+  expect((await server.post('/own/none', {}, { 'x-api-key': body.key })).status).toBe(404);
+});
+
 test('middleware of a custom app sees a request before or after authentication, as configured', async () => {
   const stopped = async (middleware_order: (typeof ORDERS)[number]) => {
     await using server = await openApp({

@@ -72,6 +72,15 @@ test('a repeated stateless run gets the stored response, even after the run is d
   }
 });
 
+test('a repeated batch of runs gets the stored response, however long it is', async () => {
+  const once = key();
+  const batch = Array.from({ length: 100 }, () => ({ ...ECHO, input: { x: 'long'.repeat(200) } }));
+  const first = await http.post('/runs/batch', batch, once);
+  const again = await http.post('/runs/batch', batch, once);
+  expect([again.status, again.headers['idempotency-replayed']]).toEqual([200, 'true']);
+  expect(again.text).toBe(first.text);
+});
+
 test('repeated requests with one Idempotency-Key create threads, copies, states and assistants once', async () => {
   const thread_id = await http.thread({ metadata: { graph_id: 'echo' } });
   const requests: [string, unknown][] = [

@@ -52,6 +52,31 @@ describeEachDatabase('cron times that passed while no server ran', (open) => {
   });
 });
 
+describeEachDatabase('the end of a cron', (open) => {
+  test('that is set while a time is served creates no run after it', async () => {
+    await using db = await open();
+    const clock = settableClock();
+    let setEnd = async () => {};
+    const server = await cronServer(db, {
+      clock,
+      impersonate: (user, request_id) => ({
+        ...systemActor(request_id),
+        ...{ user, rules: [() => setEnd().then(() => undefined)] },
+      }),
+    });
+    const { cron_id } = await server.create({});
+    setEnd = async () => {
+      await server.crons.update(systemActor('test'), cron_id, { end_time: '2026-06-01T13:30:00Z' });
+    };
+    clock.pass(HOUR);
+    await server.ticks.fireDue();
+    expect((await server.get(cron_id)).next_run_date).toBeNull();
+    clock.pass(HOUR);
+    await server.ticks.fireDue();
+    expect(await server.history(cron_id)).toEqual(['13:00 started']);
+  });
+});
+
 describeEachDatabase('clocks that are changed', (open) => {
   test('back do not fire past times again or delay the cron until the old date', async () => {
     await using db = await open();

@@ -45,7 +45,10 @@ function story(db: Db, { hosts, place, loads = 1 } = NO_HOSTS, options: QueueOpt
     stepsNow: async () => undefined,
   });
   const take = () => parts.queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
-  return { ...parts, take, explain: (run_id: string) => explain(actor, undefined, run_id) };
+  return {
+    ...{ ...parts, take },
+    explain: (run_id: string, by = actor) => explain(by, undefined, run_id),
+  };
 }
 
 describeEachDatabase('the explanation of a run', (open) => {
@@ -206,5 +209,17 @@ describeEachDatabase('the explanation of a run', (open) => {
     const run_id = await add(randomUUID());
     await take();
     expect((await explain(run_id)).summary).toMatch(summary);
+  });
+
+  test('names no runs of others, machines and processes to a caller with access rules', async () => {
+    await using db = await open();
+    const blocked = [host(1, { blocked_ms: 3000, blockedBy })];
+    const { add, take, explain, queue } = story(db, { hosts: blocked, place });
+    await queue.heartbeat(WORKER, 60_000);
+    const run_id = await add(randomUUID());
+    await take();
+    const { summary, worker } = await explain(run_id, { ...actor, rules: [() => undefined] });
+    expect(summary).toMatch(/^Attempt 1; executed by a worker, .* host 1 has been blocked for 3 s\.$/);
+    expect(worker).toBeNull();
   });
 });

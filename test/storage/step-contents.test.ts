@@ -12,7 +12,7 @@ import { threadRepository } from '../../src/storage/threads/threads.ts';
 import { describeEachStorage } from '../support/databases.ts';
 import { modelCall } from '../support/model-call.ts';
 import { attemptWrites, queueStory, successful, WORKER } from '../support/queued-runs.ts';
-import { threadId } from '../support/stored-threads.ts';
+import { freshThread, threadId } from '../support/stored-threads.ts';
 
 const message = (content: string) => JSON.stringify({ role: 'user', content });
 
@@ -160,6 +160,16 @@ describeEachStorage('the contents of steps', (open) => {
     expect(await threads.prune(threadId(2))).toBe(true);
     expect(await read(db, pruned, 2)).toBeUndefined();
     expect([await count(db, 'step_texts'), await count(db, 'run_steps')]).toEqual([0, 2]);
+  });
+
+  test('go with the history of a thread that expires and keeps its newest checkpoint', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    await threads.insert(freshThread(1), { strategy: 'keep_latest', ttl: 0 });
+    const expired = await ran(db, threadId(1), given('a'));
+    expect(await threads.expire(10)).toMatchObject({ expired: 1, failed: [] });
+    expect(await read(db, expired)).toBeUndefined();
+    expect([await count(db, 'step_texts'), await count(db, 'run_steps')]).toEqual([0, 1]);
   });
 
   test('are in the database without secrets, and encrypted if it is', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Unavailable } from '../../src/core/errors.ts';
 import { columns, number } from '../../src/db/columns.ts';
@@ -7,8 +8,10 @@ import { raw, sql } from '../../src/db/sql.ts';
 import { insertFrames, runEventRepository } from '../../src/storage/runs/events.ts';
 import { SLICE_BYTES } from '../../src/storage/search/byte-slices.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
+import { webhookOutbox } from '../../src/storage/webhooks/outbox.ts';
 import { describeEachDatabase } from '../support/databases.ts';
-import { KWARGS, newRun, queueStory, request } from '../support/queued-runs.ts';
+import { delivery } from '../support/outbox.ts';
+import { KWARGS, newRun, queueStory, request, WORKER } from '../support/queued-runs.ts';
 import { at, freshThread, threadId } from '../support/stored-threads.ts';
 import { watchedDb } from '../support/watched-db.ts';
 
@@ -60,14 +63,42 @@ describeEachDatabase('deleting a thread with large rows', (open) => {
     const run = await db.get(sql`select ${columns('runs', 'run_id')} from runs limit 1`);
     const frames = [1, 2, 3, 4].map((seq) => ({ seq, event: 'values', data: text }));
     await db.transaction('sync', (tx) => insertFrames(tx, run?.run_id as string, frames));
+    const body = JSON.stringify({ text });
+    for (let n = 0; n < 6; n++) await webhookOutbox(db).enqueue(delivery({ thread_id: threadId(1), body }));
     expect(await threadRepository(watched).delete(threadId(1))).toHaveLength(6);
     const slices = (table: string) =>
       writes.filter((each) => each.startsWith(`delete from ${table} `)).length;
-    const found = ['checkpoint_writes', 'runs', 'run_events'].map(slices);
+    const found = ['checkpoint_writes', 'runs', 'webhook_outbox', 'run_events'].map(slices);
     // The last one of the log finds that nothing is left.
-    expect(found).toEqual(db.dialect === 'sqlite' ? [3, 3, 2] : [1, 0, 2]);
+    expect(found).toEqual(db.dialect === 'sqlite' ? [3, 3, 3, 2] : [1, 1, 1, 2]);
     expect(await left(db, 1)).toEqual([0, 0, 0]);
     expect(await count(db, 'runs', 1)).toBe(0);
+  });
+});
+
+describeEachDatabase('deleting a thread with webhooks', (open) => {
+  test('deletes those that were sent, those that wait, and those of runs that are gone', async () => {
+    await using db = await open();
+    const outbox = webhookOutbox(db);
+    const { add, queue } = queueStory(db);
+    const [run_id, gone] = [await add(threadId(1)), await add(threadId(1))];
+    const token = randomUUID();
+    const sending = await outbox.enqueue(delivery({ run_id, thread_id: threadId(1) }));
+    const claim = { host: 'receiver.example', ...{ token, limit: 1, lease_ms: 60_000 } };
+    expect(await outbox.claim({ ...claim, worker_id: WORKER.worker_id })).toHaveLength(1);
+    const waiting = await outbox.enqueue(delivery({ run_id: gone, thread_id: threadId(1) }));
+    const other = await outbox.enqueue(delivery({ thread_id: threadId(2) }));
+    await queue.deleteRun(threadId(1), gone);
+
+    await threadRepository(db).delete(threadId(1));
+
+    const found = await Promise.all([sending, waiting, other].map((id) => outbox.get(id)));
+    expect(found).toMatchObject([undefined, undefined, { delivery_id: other }]);
+    // The receiver may have got what was being sent; nothing of it is stored any more.
+    const attempt = { started_at: at(1), duration_ms: 1, status_code: 200 };
+    const nothing = { error: null, answer: null, answer_headers: null };
+    const sent = { delivery_id: sending, token };
+    expect(await outbox.ack(sent, { ...attempt, ...nothing }, { outcome: 'delivered' })).toBe('lease lost');
   });
 });
 

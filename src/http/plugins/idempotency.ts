@@ -58,7 +58,9 @@ export function useIdempotency(server: FastifyInstance, idempotency: Idempotency
   server.addHook('onSend', async ({ idempotencyContext }, reply, payload) => {
     if (!idempotencyContext) return;
     if (reply.statusCode >= 400) await idempotency.release(idempotencyContext);
-    else if (typeof payload === 'string') await store(idempotencyContext, reply, payload);
+    // A long list is a buffer (`useSlicedLists`).
+    else if (typeof payload === 'string' || Buffer.isBuffer(payload))
+      await store(idempotencyContext, reply, String(payload));
     else idempotency.detach(idempotencyContext);
   });
 }

@@ -60,10 +60,10 @@ export function cronService(deps: CronDeps) {
       const assistant_id = await resolveAssistantId(deps, actor, input.assistant_id);
       if (thread_id !== null) await requireThread(deps, actor, thread_id, input['if_not_exists']);
       const cron_id = ids.uuid7();
-      const value = { ...input, cron_id, assistant_id, thread_id, metadata: input.metadata ?? {} };
+      const own = { cron_id, assistant_id, thread_id, user_id: actor.user?.identity ?? '' };
+      const value = { ...input, ...own, payload: input, metadata: input.metadata ?? {} };
       await authorize(actor, 'crons:create', value);
-      const { metadata } = value;
-      const cron = newCron(input, { actor, cron_id, assistant_id, thread_id, metadata, now_ms: clock.now() });
+      const cron = newCron(input, { actor, ...own, metadata: value.metadata, now_ms: clock.now() });
       // Each tick authorizes again. Checking now rejects a cron that could never create a run.
       await authorizeRun(deps, actor, thread_id, cronRunInput(cron));
       await limitCronsOfRuns(deps, cron);
@@ -99,7 +99,7 @@ export function cronService(deps: CronDeps) {
       checkSchedule(patch.schedule ?? '* * * * *', patch.timezone ?? null);
       checkRunLimits(deps, patch.config);
       await checkWebhook(deps, patch);
-      const value = { ...patch, cron_id };
+      const value = { ...patch, cron_id, payload: patch };
       const visibility = await authorize(actor, 'crons:update', value);
       const { metadata } = value;
       const revise = (stored: StoredCron) => updatedCron(stored, patch, { metadata, now_ms: clock.now() });

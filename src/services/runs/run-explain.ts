@@ -44,6 +44,7 @@ const RETRY_REASONS: Record<RetryReason, string> = {
 
 /** Explains the state of a queued run in a sentence. */
 export async function queuedRunSummary(
+  actor: Actor,
   { queue, clock, max_attempts, worker_id, graphs, stepsNow }: Omit<ExplainDeps, 'runs' | 'threads'>,
   run: Pick<Run, 'run_id' | 'thread_id'>,
   position: QueuePosition,
@@ -52,11 +53,10 @@ export async function queuedRunSummary(
     const isHere = position.worker_id === worker_id;
     const now = await stepsNow(run);
     const since = now?.waits_for_storage_since;
-    const what =
-      since === undefined
-        ? (isHere ? hostSummary(graphs.placeOf(run.run_id), graphs.hosts()) : '') + stepSummary(now?.steps)
-        : storageSummary(since);
-    return runningSummary(position, max_attempts) + what;
+    const seesServer = isUnrestricted(actor);
+    const hosts = isHere ? hostSummary(graphs.placeOf(run.run_id), graphs.hosts(), seesServer) : '';
+    const what = since === undefined ? hosts + stepSummary(now?.steps) : storageSummary(since);
+    return runningSummary(position, max_attempts, seesServer) + what;
   }
   const again = position.retry_reason ? ` ${retrySummary(position, max_attempts)}` : '';
   if (position.not_before > timestamp(clock.now())) return `Waits until ${position.not_before}.${again}`;
@@ -64,6 +64,9 @@ export async function queuedRunSummary(
   if (first) return `${waitingBehind(first, position.behind.length - 1)}${again}`;
   return `${await readySummary(queue, graphs, run.run_id)}${again}`;
 }
+
+/** Actors with access rules get no names of machines, processes and the runs of others. */
+const isUnrestricted = ({ rules }: Actor): boolean => rules.length === 0;
 
 export type RunExplainService = ReturnType<typeof runExplain>;
 
@@ -83,12 +86,12 @@ export function runExplain(deps: ExplainDeps) {
         thread_id: run.thread_id,
         status: run.status,
         summary: position
-          ? await queuedRunSummary(deps, run, position)
+          ? await queuedRunSummary(actor, deps, run, position)
           : endedSummary(run, times, await waitsFor(deps, run)),
         behind: position?.behind ?? [],
         due_at: position && position.state !== 'running' ? position.not_before : null,
         priority: position?.priority ?? null,
-        worker: worker_id ? { worker_id, host, pid, lease_until } : null,
+        worker: worker_id && isUnrestricted(actor) ? { worker_id, host, pid, lease_until } : null,
         attempt: position?.attempt ?? null,
         max_attempts,
         retry_reason: position?.retry_reason ?? null,
@@ -115,9 +118,11 @@ function endedSummary({ status }: Run, { ended_at, error }: RunTimes, question: 
   return `Ended${ended_at ? ` at ${ended_at}` : ''} with status ${status}${reason}`;
 }
 
-function runningSummary(position: QueuePosition, max_attempts: number): string {
+function runningSummary(position: QueuePosition, max_attempts: number, seesServer: boolean): string {
   const { attempt, worker_id, host, pid, lease_until, cancel_action, retry_reason } = position;
-  const who = host ? `worker ${worker_id} (process ${pid} on ${host})` : `worker ${worker_id}, which is dead`;
+  const worker = seesServer ? `worker ${worker_id}` : 'a worker';
+  const where = seesServer ? ` (process ${pid} on ${host})` : '';
+  const who = worker + (host ? where : ', which is dead');
   const until = lease_until ? `, whose lease ends at ${lease_until} unless it is renewed` : '';
   const why = retry_reason ? ` ${RETRY_REASONS[retry_reason]}` : '';
   const stopping = cancel_action
@@ -132,10 +137,15 @@ function storageSummary(since: number): string {
 }
 
 /** Names the graph host that executes the run, or why it waits for one; empty without hosts. */
-function hostSummary({ host, waitsForOwnHost }: RunPlace, hosts: readonly GraphHost[]): string {
+function hostSummary(
+  { host, waitsForOwnHost }: RunPlace,
+  hosts: readonly GraphHost[],
+  seesServer: boolean,
+): string {
+  const blockage = (each: Omit<GraphHost, 'restarts'>) => blockedSummary(each, seesServer);
   if (host) {
-    const process = `graph host ${host.number} (process ${host.pid})`;
-    return host.blocked_ms === 0 ? ` Executes in ${process}.` : ` Is in ${process}: ${blockedSummary(host)}.`;
+    const process = `graph host ${host.number}${seesServer ? ` (process ${host.pid})` : ''}`;
+    return host.blocked_ms === 0 ? ` Executes in ${process}.` : ` Is in ${process}: ${blockage(host)}.`;
   }
   if (waitsForOwnHost)
     return ' Waits for a graph host of its own, because it lost two: such runs execute one after the other.';
@@ -144,7 +154,7 @@ function hostSummary({ host, waitsForOwnHost }: RunPlace, hosts: readonly GraphH
   if (ready.length === 0) return ' Waits for a graph host: none has loaded the project yet.';
   const blocked = ready.filter((host) => host.blocked_ms > 0);
   if (blocked.length < ready.length) return ' Waits for a graph host.';
-  return ` Waits for a graph host: all ${ready.length} are computing; ${blocked.map(blockedSummary).join('; ')}.`;
+  return ` Waits for a graph host: all ${ready.length} are computing; ${blocked.map(blockage).join('; ')}.`;
 }
 
 /** The executing nodes and their calls; empty if unknown. */
@@ -160,12 +170,11 @@ function stepSummary(steps: readonly CurrentStep[] = []): string {
   return ` Now: ${named.join(', ')}${more}.`;
 }
 
-function blockedSummary({
-  number,
-  blocked_ms,
-  blockedBy: { node, run_id } = {},
-}: Omit<GraphHost, 'restarts'>): string {
-  const where = node === undefined ? '' : ` in node \`${node}\` of run ${run_id}`;
+function blockedSummary(
+  { number, blocked_ms, blockedBy: { node, run_id } = {} }: Omit<GraphHost, 'restarts'>,
+  seesServer: boolean,
+): string {
+  const where = node === undefined || !seesServer ? '' : ` in node \`${node}\` of run ${run_id}`;
   return `the event loop of host ${number} has been blocked for ${Math.round(blocked_ms / 1000)} s${where}`;
 }
 

@@ -44,7 +44,7 @@ export function threadExplain(deps: ThreadExplainDeps) {
         // Read after the thread: a run may have begun or ended in between.
         status: first ? 'busy' : thread.status,
         summary: first
-          ? await busySummary(deps, { thread_id, run_id: first.run_id }, n_runs)
+          ? await busySummary(actor, deps, { thread_id, run_id: first.run_id }, n_runs)
           : isUnfinished
             ? UNFINISHED
             : restingSummary(thread.status, { interrupts, last_run }),
@@ -86,13 +86,14 @@ function stateOf({ state }: ThreadQueueRow): QueuedRun['state'] {
 }
 
 async function busySummary(
+  actor: Actor,
   deps: ThreadExplainDeps,
   run: { readonly thread_id: string; readonly run_id: string },
   n_runs: number,
 ): Promise<string> {
   const { run_id } = run;
   const position = await deps.queue.position(run_id);
-  const why = position ? ` ${await queuedRunSummary(deps, run, position)}` : ' It has just ended.';
+  const why = position ? ` ${await queuedRunSummary(actor, deps, run, position)}` : ' It has just ended.';
   const more = n_runs - 1;
   const others = more === 0 ? '' : ` ${more} more ${more === 1 ? 'run is' : 'runs are'} queued after it.`;
   return `Busy with run ${run_id}.${why}${others}`;

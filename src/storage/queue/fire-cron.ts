@@ -1,5 +1,5 @@
 import type { Transaction } from '../../db/db.ts';
-import { FOR_UPDATE, sql } from '../../db/sql.ts';
+import { type DialectSql, FOR_UPDATE, sql } from '../../db/sql.ts';
 import type { Refusal } from '../riders.ts';
 import type { QueueContext } from './context.ts';
 import { type EnqueueResult, type EnqueueRules, enqueueIn, type NewRun } from './enqueue.ts';
@@ -60,12 +60,12 @@ export async function fireCron({ db, ...rules }: QueueContext, firing: CronTick)
 
 async function fireIn(tx: Transaction, firing: CronTick, rules: EnqueueRules): Promise<FireResult> {
   const { cron_id, tick, next, following, run } = firing;
-  const moved = await tx.run(sql`update crons set next_run_date = ${next}
+  const moved = await tx.run(sql`update crons set next_run_date = ${unlessEnded(next)}
     where cron_id = ${cron_id} and next_run_date = ${tick}`);
   if (moved === 0) return { outcome: 'taken' };
   if (!(await recordFire(tx, firing))) {
     // The ticks between this one and now may not have fired yet.
-    await tx.run(sql`update crons set next_run_date = ${following} where cron_id = ${cron_id}`);
+    await tx.run(sql`update crons set next_run_date = ${unlessEnded(following)} where cron_id = ${cron_id}`);
     return { outcome: 'passed' };
   }
   if (!('run' in run)) return { outcome: 'passed' };
@@ -78,6 +78,14 @@ async function fireIn(tx: Transaction, firing: CronTick, rules: EnqueueRules): P
       where cron_id = ${cron_id} and tick = ${tick}`);
   }
   return enqueued;
+}
+
+/** The end may have been set since the cron was read. */
+function unlessEnded(date: string | null): DialectSql {
+  return {
+    sqlite: sql`case when ends_at < ${date} then null else ${date} end`,
+    postgres: sql`case when ends_at < ${date} then null else ${date}::timestamptz end`,
+  };
 }
 
 export type TriggerResult = { readonly outcome: 'missing cron' } | EnqueueResult;

@@ -6,7 +6,7 @@ import { keepLatestCheckpoint } from '../checkpoints/delete.ts';
 import { deleteContentsOfThread, deleteStepsOfThread } from '../runs/step-deletion.ts';
 import { isIdle, withThread } from '../runs/thread-lock.ts';
 import { deleteLogsOfThread } from '../runs/thread-log.ts';
-import { byteSlices, isLarge, type LargeRows } from '../search/byte-slices.ts';
+import { byteSlices, type LargeRows } from '../search/byte-slices.ts';
 import { deleteHistory, markDeleted } from './deletions.ts';
 import { findThread } from './row.ts';
 
@@ -37,35 +37,51 @@ export async function deleteThreadIn(tx: Transaction, thread_id: string): Promis
   await tx.run(sql`delete from thread_log where thread_id = ${thread_id}`);
   if (!(await deleteHistory(tx, thread_id))) await markDeleted(tx, thread_id);
   await deleteStepsOfThread(tx, thread_id);
-  await deleteLargeRuns(tx, thread_id);
-  // Cascades to its runs and values.
+  await deleteInSlices(tx, 'runs', thread_id);
+  // Cascades to its values and to what extensions store.
   const deleted = await tx.run(sql`delete from threads where thread_id = ${thread_id}`);
+  // Last, in the lock order of A2A: a subscription before its deliveries.
+  await deleteInSlices(tx, 'webhook_outbox', thread_id);
   return deleted > 0 ? queued.map((row) => row.run_id) : undefined;
 }
 
-/** SQLite would block the event loop while a cascade frees the pages of them all. */
-async function deleteLargeRuns(tx: Transaction, thread_id: string): Promise<void> {
+const LARGE_ROWS = {
+  runs: { id: 'run_id', large: ['kwargs', 'metadata'] },
+  webhook_outbox: { id: 'delivery_id', large: ['body'] },
+} as const;
+
+/** SQLite would block the event loop while one statement frees the pages of them all. */
+async function deleteInSlices(
+  tx: Transaction,
+  table: keyof typeof LARGE_ROWS,
+  thread_id: string,
+): Promise<void> {
+  const { id, large } = LARGE_ROWS[table];
   const rows: LargeRows = {
-    from: raw('runs'),
+    from: raw(table),
     where: [sql`thread_id = ${thread_id}`],
-    id: 'runs.run_id',
-    large: [raw('kwargs'), raw('metadata')],
+    id,
+    large: large.map(raw),
   };
-  if (!(await isLarge(tx, rows))) return;
   for await (const slice of byteSlices(tx, rows))
-    await tx.run(sql`delete from runs where ${and([...rows.where, slice])}`);
+    await tx.run(sql`delete from ${raw(table)} where ${and([...rows.where, slice])}`);
 }
 
-/**
- * Deletes a thread's history except for its newest checkpoint, and what the steps of its runs were given and returned. Returns false, and changes nothing, while a run of the
- * thread is in flight, which may resume from any checkpoint. True for a thread that does not exist.
- */
+/** Returns false, and changes nothing, while a run of the thread is in flight. True for a thread that does not exist. */
 export function pruneThread(db: Db, thread_id: string): Promise<boolean> {
   return withThread(db, 'reclaim', thread_id, async (tx, thread) => {
     if (!thread.exists) return true;
     if (!(await isIdle(tx, thread))) return false;
-    await keepLatestCheckpoint(tx, thread_id);
-    await deleteContentsOfThread(tx, thread_id);
+    await pruneThreadIn(tx, thread_id);
     return true;
   });
+}
+
+/**
+ * Part of a transaction that holds the lock of an idle thread, as a run may resume from any checkpoint: deletes its
+ * history except for the newest checkpoint, and what the steps of its runs were given and returned.
+ */
+export async function pruneThreadIn(tx: Transaction, thread_id: string): Promise<void> {
+  await keepLatestCheckpoint(tx, thread_id);
+  await deleteContentsOfThread(tx, thread_id);
 }

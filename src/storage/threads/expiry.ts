@@ -3,9 +3,8 @@ import type { Db } from '../../db/db.ts';
 import { forEachRow } from '../../db/rows.ts';
 import { type RowOf, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
-import { keepLatestCheckpoint } from '../checkpoints/delete.ts';
 import { withThread } from '../runs/thread-lock.ts';
-import { deleteThreadIn } from './delete.ts';
+import { deleteThreadIn, pruneThreadIn } from './delete.ts';
 import { deleteRest } from './deletions.ts';
 
 /** Keyset cursor of a sweep. */
@@ -61,7 +60,7 @@ function expire(db: Db, thread_id: string): Promise<RowOf<typeof STRATEGY>['ttl_
     if (due.ttl_strategy === 'delete') {
       await deleteThreadIn(tx, thread_id);
     } else {
-      await keepLatestCheckpoint(tx, thread_id);
+      await pruneThreadIn(tx, thread_id);
       await tx.run(sql`update threads set expires_at = null where thread_id = ${thread_id}`);
     }
     return due.ttl_strategy;

@@ -36,6 +36,7 @@ create index webhook_outbox_due on webhook_outbox (host, next_at, seq) where sta
 create index webhook_outbox_lane on webhook_outbox (lane, seq) where status = 'pending' and lane is not null;
 create index webhook_outbox_status on webhook_outbox (status, seq);
 create index webhook_outbox_run on webhook_outbox (run_id) where run_id is not null;
+create index webhook_outbox_thread on webhook_outbox (thread_id) where thread_id is not null;
 create index webhook_outbox_ended on webhook_outbox (ended_at) where ended_at is not null;
 -- The claims of a process that is gone.
 create index webhook_outbox_worker on webhook_outbox (worker_id, seq) where worker_id is not null;
