@@ -37,6 +37,11 @@ export async function listenAt(
   };
 }
 
+/** The port of a server's URL, which omits the one of HTTP. */
+export function portOf(url: string): number {
+  return Number(new URL(url).port || 80);
+}
+
 /** A port of the operating system's choice that no other program can take. Dispose it right before the server listens. */
 export interface HeldPort extends Disposable {
   readonly port: number;

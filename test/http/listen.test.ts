@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { immediate } from '../../src/core/event-loop.ts';
-import { addressesOf, listenAt } from '../../src/http/listen.ts';
+import { addressesOf, listenAt, portOf } from '../../src/http/listen.ts';
 import { bareServer } from '../support/bare-server.ts';
 
 /** Two of this machine, as `127.0.0.1` and `::1` are, which not every machine has. */
@@ -68,4 +68,8 @@ test('only localhost listens on several addresses', async () => {
   expect(await addressesOf('127.0.0.1')).toEqual(['127.0.0.1']);
   expect(await addressesOf('0.0.0.0')).toEqual(['0.0.0.0']);
   expect(await addressesOf('localhost')).toContain('127.0.0.1');
+});
+
+test('the port of a URL without one is 80', () => {
+  expect(['http://127.0.0.1:80', 'http://[::1]:8123'].map(portOf)).toEqual([80, 8123]);
 });
