@@ -3,6 +3,7 @@ import { readyFields as extensionFields, pageOf } from './app/extensions.ts';
 import type { App, AppOptions } from './app.ts';
 import { applyEnvironment } from './config/env.ts';
 import type { Config } from './config/schema.ts';
+import { systemClock } from './core/clock.ts';
 import type { LogFields, Logger } from './core/logger.ts';
 import { returnMemoryWhenIdle } from './core/memory.ts';
 import { after, sleep } from './core/timers.ts';
@@ -113,6 +114,9 @@ interface EndRequest extends Disposable {
   readonly signal: AbortSignal;
 }
 
+/** npm forwards a Ctrl-C that the terminal has already sent to all its processes: one that repeats so soon is the same. */
+const SAME_SIGNAL_MS = 1000;
+
 /**
  * Resolves at the first shutdown signal; a second one exits immediately. SIGUSR1 is ignored meanwhile: by default Node
  * opens its debugger to any local process.
@@ -124,10 +128,11 @@ export function endRequest(stop?: AbortSignal): EndRequest {
     end.abort();
     resolve();
   };
-  let signalled = false;
-  const onSignal = () => {
-    if (signalled) process.exit(1);
-    signalled = true;
+  let first: { readonly signal: NodeJS.Signals; readonly at_ms: number } | undefined;
+  const onSignal = (signal: NodeJS.Signals) => {
+    const at_ms = systemClock.monotonic();
+    first ??= { signal, at_ms };
+    if (signal !== first.signal || at_ms - first.at_ms > SAME_SIGNAL_MS) process.exit(1);
     request();
   };
   const onNothing = () => {};

@@ -3,7 +3,7 @@ import { closeAll } from '../core/lifecycle.ts';
 import type { GraphRegistry } from '../graphs/graph.ts';
 import type { LangSmithTraces } from '../graphs/observability/langsmith-traces.ts';
 import type { Asking } from '../hosts/pool/ask.ts';
-import { addressesOf, type Listening, listenAt } from '../http/listen.ts';
+import { addressesOf, type Listening, listenAt, portOf } from '../http/listen.ts';
 import type { Services } from '../services/all-services.ts';
 import type { Engine } from '../workers/engine.ts';
 import type { Extensions } from './extensions.ts';
@@ -57,8 +57,7 @@ export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
       () => traces?.flush(),
       () => end.abort(),
       () => loopback?.[Symbol.dispose](),
-      () => listening?.[Symbol.dispose](),
-      () => server.close(),
+      () => Promise.all([listening?.[Symbol.asyncDispose](), server.close()]),
       () => extensions[Symbol.asyncDispose](),
       () => hosts?.pool[Symbol.asyncDispose](),
       () => parts.lease?.[Symbol.dispose](),
@@ -84,7 +83,7 @@ export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
       const { host, port } = config.server;
       listening = await listenAt(server, await addressesOf(host), port);
       const { url } = listening;
-      return { host, port: Number(new URL(url).port), url };
+      return { host, port: portOf(url), url };
     },
     async loaded() {
       await hosts?.pool.listing;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { immediate } from '../core/event-loop.ts';
 import type { Logger } from '../core/logger.ts';
@@ -121,7 +121,7 @@ const MAX_ACCEPT_TURNS = 1000;
  * Accepts waiting connections right before the listener closes, which would reset them; Node takes one in a turn. Not in a
  * hook: others may take turns after it.
  */
-export function acceptBeforeClosing({ server }: FastifyInstance): void {
+export function acceptBeforeClosing(server: Server): void {
   let accepted = 0;
   server.on('connection', () => (accepted += 1));
   const close = server.close.bind(server);

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { acceptBeforeClosing } from './connections.ts';
 
-/** Where a server listens. Dispose it before the server closes. */
-export interface Listening extends Disposable {
+/** Where a server listens. Dispose it as the server closes, which ends the connections that this waits for. */
+export interface Listening extends AsyncDisposable {
   readonly url: string;
 }
 
@@ -31,10 +32,15 @@ export async function listenAt(
   const also = await Promise.all(others.map((address) => handConnections(address, server.server)));
   return {
     url,
-    [Symbol.dispose]() {
-      for (const listener of also) listener?.close();
+    async [Symbol.asyncDispose]() {
+      await Promise.all(also.map((listener) => listener?.[Symbol.asyncDispose]()));
     },
   };
+}
+
+/** The port of a server's URL, which omits the one of HTTP. */
+export function portOf(url: string): number {
+  return Number(new URL(url).port || 80);
 }
 
 /** A port of the operating system's choice that no other program can take. Dispose it right before the server listens. */
@@ -58,6 +64,7 @@ async function handConnections(host: string, server: Server) {
   listener.on('connection', (socket) => {
     server.emit('connection', Object.assign(socket, { server }));
   });
+  acceptBeforeClosing(listener);
   if (server.maxConnections !== undefined) listener.maxConnections = server.maxConnections;
   listener.listen({ host, port: (server.address() as AddressInfo).port });
   return await once(listener, 'listening').then(

@@ -115,7 +115,7 @@ function useConnectionLimits(
 ): void {
   if (max_connections !== undefined) server.server.maxConnections = max_connections;
   server.server.prependListener('request', (_request, response) => response.setMaxListeners(MAX_LISTENERS));
-  acceptBeforeClosing(server);
+  acceptBeforeClosing(server.server);
   closeIncompleteRequests(server);
   // After it: this calls listeners of requests only for those whose turn it is.
   handleInOrder(server.server);

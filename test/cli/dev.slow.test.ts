@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { developing } from '../support/developing.ts';
+import { TEST_KEY } from '../support/encryption.ts';
 import { PROGRAM } from '../support/program.ts';
 import { type Project, project } from '../support/project.ts';
 import { until } from '../support/until.ts';
@@ -183,6 +184,24 @@ test('a change of the .env file reaches the graphs', async () => {
   await until('the server has restarted', () => server.restarts() === 1);
 
   expect(said(await server.client.runs.wait(null, 'talker', { input: {} }))).toEqual(['after']);
+});
+
+test('a change of a file that the encryption of the project imports restarts the server', async () => {
+  await using folder = await project({
+    ...imported,
+    'agent.config.yaml': `${CONFIG}encryption: { path: "./encryption.ts:encryption" }\n`,
+    'encryption.ts': `
+      import { keys } from './keys.ts';
+      export const encryption = { keys: () => keys };`,
+    'keys.ts': `export const keys = { current: '${TEST_KEY}' };`,
+    'src/word.ts': "export const word = 'fine';",
+  });
+  await using server = await developing(folder);
+
+  await folder.write({ 'keys.ts': `export const keys = { current: '${TEST_KEY}', fallback: [] };` });
+  await until('the server has restarted', () => server.restarts() === 1);
+
+  expect(said(await server.client.runs.wait(null, 'talker', { input: {} }))).toEqual(['fine']);
 });
 
 test('Ctrl-C ends dev with exit code 0, even while the configuration is invalid', async () => {

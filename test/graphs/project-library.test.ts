@@ -2,7 +2,9 @@ import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadGraphExport } from '../../src/graphs/project/load.ts';
 import { importUserModule } from '../../src/graphs/project/user-module.ts';
+import { project as emptyProject } from '../support/project.ts';
 import { Conversation, load, projectWithCopies } from './support.ts';
 
 /** A project elsewhere on the machine with a copy of LangGraph of its own, but the same `@langchain/core`. */
@@ -56,4 +58,17 @@ test('TypeScript and JavaScript of a project share one copy of LangGraph', async
   );
   const graphs = await load({ typed: './typed.ts:graph' }, project);
   expect([...graphs.loadErrors().values()]).toEqual([]);
+});
+
+test.each(['a#b', 'a?b', 'a%20b'])('TypeScript in the folder %s imports packages natively', async (name) => {
+  await using folder = await emptyProject({
+    [`${name}/node_modules/own/package.json`]: '{"type": "module", "exports": "./own.js"}',
+    // jiti defines it in what it evaluates.
+    [`${name}/node_modules/own/own.js`]: "export const isNative = typeof module === 'undefined';",
+    [`${name}/graph.ts`]: "import { isNative } from 'own';\nexport const graph = () => isNative;",
+  });
+
+  const loaded = await loadGraphExport(folder.path(`${name}/graph.ts`), 'graph');
+
+  expect((loaded as { factory: () => boolean }).factory()).toBe(true);
 });

@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import type { App } from '../../app.ts';
 import { disableBackgroundCallbacks } from '../../config/env.ts';
 import type { Logger } from '../../core/logger.ts';
+import { portOf } from '../../http/listen.ts';
 import { serve } from '../../node.ts';
 import { DEVELOPING_DEFAULTS, loadConfigAndOutput } from '../config.ts';
 import { withOutput } from '../output.ts';
@@ -36,7 +37,7 @@ async function devServer({ flags, root }: DevServerArguments): Promise<number> {
     keys: DEVELOPING_DEFAULTS,
   });
   // The parent listens; it knows the port if the configured one is 0.
-  const server = { ...config.server, port: Number(new URL(message.url).port) };
+  const server = { ...config.server, port: portOf(message.url) };
   return await serve(
     { ...config, server },
     {

@@ -26,13 +26,14 @@ export async function develop(flags: FlagValues, first: LoadedConfig, logger: Lo
   using watcher = new FileWatcher();
   await servers.restart();
   for (let known = first; ; ) {
-    watcher.watch(await watchedFiles(known));
+    const ofServer = await serverFiles(known);
+    watcher.watch([...ofServer, ...(await hostFiles(known))]);
     const changed = await Promise.race([watcher.next(), end.requested]);
     if (typeof changed !== 'string') return 0;
     logger.info('changed, reloading', { file: relative(process.cwd(), changed) });
     const loaded = await reload(flags, proxy, logger);
     if (loaded === undefined) continue;
-    const isCode = !loaded.files.includes(changed) && isDeepStrictEqual(loaded.config, known.config);
+    const isCode = !ofServer.includes(changed) && isDeepStrictEqual(loaded.config, known.config);
     known = loaded;
     await (isCode ? servers.reload() : servers.restart());
   }
@@ -63,18 +64,28 @@ async function reload(flags: FlagValues, proxy: DevProxy, logger: Logger): Promi
   }
 }
 
-/** Project files that the server loads, and the configuration files. */
-async function watchedFiles({ config, files }: LoadedConfig): Promise<string[]> {
-  const { auth, http, store } = config;
+/** What a reload of the graph hosts does not read: the configuration files and the project's encryption. */
+async function serverFiles({ config, files }: LoadedConfig): Promise<string[]> {
+  return [...files, ...(await filesOf([config.encryption.path], config.root))];
+}
+
+/** Project files that the graph hosts load. */
+async function hostFiles({ config }: LoadedConfig): Promise<ReadonlySet<string>> {
+  const { auth, graphs, http, store } = config;
+  const ofGraphs = graphs.map(({ path, export: name }) => `${path}:${name}`);
   // An embedder may also be one of a provider, such as `openai:text-embedding-3-small`.
   const ofExtensions = projectCode(config).flatMap((code) => (code.needs_restart ? [code.file] : []));
-  const exports = [auth.path, http.app, store.index?.embed, ...ofExtensions].filter(
-    (each) => each !== undefined,
+  const exports = [...ofGraphs, auth.path, http.app, store.index?.embed, ...ofExtensions];
+  return await filesOf(exports, config.root);
+}
+
+/** The files of exports, given as `path:export`, and what they import. */
+async function filesOf(exports: readonly (string | undefined)[], root: string): Promise<ReadonlySet<string>> {
+  const paths = exports
+    .map((each) => each?.replace(/:[^:]*$/, '') ?? '')
+    .filter((path) => /[./\\]/.test(path));
+  return await importedFiles(
+    paths.map((path) => resolve(root, path)),
+    root,
   );
-  const paths = [
-    ...config.graphs.map(({ path }) => path),
-    ...exports.map((each) => each.replace(/:[^:]*$/, '')).filter((path) => /[./\\]/.test(path)),
-  ];
-  const entries = paths.map((path) => resolve(config.root, path));
-  return [...files, ...(await importedFiles(entries, config.root))];
 }

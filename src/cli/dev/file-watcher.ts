@@ -50,7 +50,9 @@ export class FileWatcher implements Disposable {
       watcher.on('error', () => watcher.close());
       return [watcher];
     } catch {
-      return [];
+      // The folder does not exist: its parent, or the parent of that, sees it appear.
+      const parent = dirname(folder);
+      return parent === folder ? [] : this.#watchFolder(parent, new Set([basename(folder)]));
     }
   }
 
@@ -65,8 +67,8 @@ const SOURCE = /\.[cm]?[jt]sx?$/;
 const SPECIFIER = /(?:\bfrom|\bimport|\bimport\s*\(|\brequire\s*\()\s*(['"])([^'"\n]+)\1/g;
 
 /**
- * Entry files and their transitive imports within the project: below `root` and outside packages. An import that does
- * not resolve yet is listed without an extension.
+ * Entry files and their transitive imports, without installed packages. Not only below `root`: it may be a link, and a
+ * package of a monorepo has a folder of its own. An import that does not resolve yet is listed without an extension.
  */
 export async function importedFiles(entries: readonly string[], root: string): Promise<ReadonlySet<string>> {
   const find = (jiti: Jiti) => importsFrom(entries, root, jiti);
@@ -95,9 +97,6 @@ async function importsFrom(
 }
 
 function isProjectFile(file: string, root: string): boolean {
-  const path = relative(root, file);
-  return (
-    !path.startsWith('..') &&
-    !path.split(sep).some((part) => part === 'node_modules' || part === '.agent-server')
-  );
+  const parts = relative(root, file).split(sep);
+  return !parts.some((part) => part === 'node_modules' || part === '.agent-server');
 }

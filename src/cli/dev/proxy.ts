@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from 'node:net';
+import { addressesOf } from '../../http/listen.ts';
 import { listenFailure } from '../../node.ts';
 
 interface Address {
@@ -22,35 +23,36 @@ interface Refusal {
  * during a restart.
  */
 export class DevProxy implements Disposable {
-  #listener: Server | undefined;
+  #listeners: readonly Server[] = [];
   #address: Address | undefined;
-  #url = '';
+  /** The actual one, also if 0 is configured. */
+  #port = 0;
   #waiting: Socket[] = [];
   #upstream: Upstream = 'starting';
 
-  /** Moves the listener to this address. Throws a `StartFailure` and keeps the old one on failure. */
+  /** Moves to this address. Throws a `StartFailure` and stays at the old one on failure. */
   async listenAt(address: Address): Promise<void> {
-    if (address.host === this.#address?.host && address.port === this.#address.port) return;
-    const listener = createServer({ pauseOnConnect: true, noDelay: true });
-    listener.on('connection', (socket) => {
-      // The client may disconnect while queued.
-      socket.on('error', () => {});
-      this.#forward(socket);
-    });
-    listener.listen(address.port, address.host);
-    await once(listener, 'listening').catch((error) => {
+    const before = this.#address;
+    if (address.host === before?.host && address.port === before.port) return;
+    const old = this.#listeners;
+    const isSamePort = address.port === this.#port;
+    // A port is also in use at another address if one of the two is 0.0.0.0.
+    if (isSamePort) closeAll(old);
+    const listeners = await this.#listen(address).catch(async (error: unknown) => {
+      if (isSamePort && before) this.#listeners = await this.#listen({ ...before, port: this.#port });
       throw listenFailure(error, address);
     });
-    this.#listener?.close();
-    this.#listener = listener;
+    closeAll(old);
+    this.#listeners = listeners;
     this.#address = address;
-    const { port } = listener.address() as AddressInfo;
-    this.#url = `http://${isIPv6(address.host) ? `[${address.host}]` : address.host}:${port}`;
+    this.#port = portOf(listeners[0]);
   }
 
   /** Empty until listening. */
   get url(): string {
-    return this.#url;
+    const { host } = this.#address ?? {};
+    if (host === undefined) return '';
+    return `http://${isIPv6(host) ? `[${host}]` : host}:${this.#port}`;
   }
 
   /** Switches the upstream; queued connections follow. */
@@ -62,7 +64,28 @@ export class DevProxy implements Disposable {
   /** Does not wait for connections already handed over. */
   [Symbol.dispose](): void {
     for (const socket of this.#waiting.splice(0)) socket.destroy();
-    this.#listener?.close();
+    closeAll(this.#listeners);
+  }
+
+  /** Listens on the first address of the host, and on as many of the others as are available, like `start`. */
+  async #listen({ host, port }: Address): Promise<[Server, ...Server[]]> {
+    const [first, ...others] = await addressesOf(host);
+    const listener = await this.#listenOn({ host: first, port });
+    const also = others.map((other) => this.#listenOn({ host: other, port: portOf(listener) }));
+    const results = await Promise.allSettled(also);
+    return [listener, ...results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))];
+  }
+
+  async #listenOn(address: Address): Promise<Server> {
+    const listener = createServer({ pauseOnConnect: true, noDelay: true });
+    listener.on('connection', (socket) => {
+      // The client may disconnect while queued.
+      socket.on('error', () => {});
+      this.#forward(socket);
+    });
+    listener.listen(address);
+    await once(listener, 'listening');
+    return listener;
   }
 
   #forward(socket: Socket): void {
@@ -75,6 +98,14 @@ export class DevProxy implements Disposable {
       });
     }
   }
+}
+
+function portOf(listener: Server): number {
+  return (listener.address() as AddressInfo).port;
+}
+
+function closeAll(listeners: readonly Server[]): void {
+  for (const listener of listeners) listener.close();
 }
 
 function sendUnavailable(socket: Socket, { refusal: detail, retry_after }: Refusal): void {

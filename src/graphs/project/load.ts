@@ -1,4 +1,5 @@
-import { lstat, stat } from 'node:fs/promises';
+import { lstat, realpath, stat } from 'node:fs/promises';
+import { registerHooks } from 'node:module';
 import { dirname, extname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isErrorLike } from '../../core/failure.ts';
@@ -70,6 +71,7 @@ export async function asGraph(candidate: unknown): Promise<RunnableGraph> {
  */
 async function importFile(file: string): Promise<Record<string, unknown>> {
   if (NATIVE.has(extname(file))) return import(pathToFileURL(file).href);
+  if (/[#?%]/.test(await realpath(file))) escapePathsOfJiti();
   // Imported late: JavaScript does not need it.
   const { createJiti } = await import('jiti');
   const options = { interopDefault: false, jsx: true, transform: translationOfDecorators(createJiti) };
@@ -83,6 +85,23 @@ async function importFile(file: string): Promise<Record<string, unknown>> {
     if (cache === false || !isErrorLike(error) || !('syscall' in error)) throw error;
     return (await translate(false)) as Record<string, unknown>;
   }
+}
+
+let escapesPaths = false;
+
+/**
+ * jiti imports packages by their paths, and Node takes those for URLs: with `#`, `?` or `%` in a path that fails, and jiti
+ * evaluates a copy of the package.
+ */
+function escapePathsOfJiti(): void {
+  if (escapesPaths) return;
+  escapesPaths = true;
+  registerHooks({
+    resolve(specifier, context, next) {
+      const isPath = specifier.startsWith('/') && context.parentURL?.endsWith('/jiti/lib/jiti.mjs');
+      return next(isPath ? pathToFileURL(specifier).href : specifier, context);
+    },
+  });
 }
 
 /**
