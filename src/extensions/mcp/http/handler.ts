@@ -67,7 +67,7 @@ export function createMcpRequestHandler(parts: McpHandlerDeps): McpHandler {
 
   return {
     async close() {
-      // Their runs go on elsewhere. The SDK would abort the calls, as if the clients had disconnected, and answer nothing.
+      // Their runs continue elsewhere. The SDK would abort the calls, as if the clients had disconnected, and answer nothing.
       for (const call of open) call.abort(new Unavailable('The server is shutting down.'));
       await immediate();
       await modern.close();
