@@ -9,7 +9,7 @@ const general = {
   testTimeout: 300_000,
   hookTimeout: 300_000,
   // Vitest waits a second, which is short for a busy machine.
-  expect: { poll: { timeout: 60_000 } },
+  expect: { poll: { timeout: 240_000 } },
   env: { LANGCHAIN_CALLBACKS_BACKGROUND: 'false' },
   // Test files and the graph hosts that they start load the same thousand modules again and again.
   execArgv: KEEPS_COMPILED,

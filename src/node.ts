@@ -115,7 +115,7 @@ interface EndRequest extends Disposable {
 }
 
 /** npm forwards a Ctrl-C that the terminal has already sent to all its processes: one that repeats so soon is the same. */
-const SAME_SIGNAL_MS = 1000;
+const SAME_SIGNAL_MS = 500;
 
 /**
  * Resolves at the first shutdown signal; a second one exits immediately. SIGUSR1 is ignored meanwhile: by default Node

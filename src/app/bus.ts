@@ -23,8 +23,8 @@ export interface BusContext {
   readonly logger: Logger;
 }
 
-/** How long the first notification may take to come back, ms. */
-const PROBE_MS = 1000;
+/** How long the first notification may take to come back, ms: a process polls until its end if it is late. */
+const PROBE_MS = 5000;
 
 /**
  * Opens the bus that the configuration asks for. Where notifications do not arrive, as through a connection pooler in

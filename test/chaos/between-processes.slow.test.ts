@@ -34,7 +34,7 @@ describe.runIf(TEST_POSTGRES_URI)('processes with roles on one PostgreSQL', () =
 
   test('idle workers share new runs, and an API process executes none', async () => {
     await using four = await startFour({ N_JOBS_PER_WORKER: '2' });
-    const config = { configurable: { step_ms: 300 } };
+    const config = { configurable: { step_ms: 1_000 } };
     const [{ http }] = four.apis;
     const body = { ...TEN_STEPS, config };
     const runs = await Promise.all(Array.from({ length: 4 }, () => startRun(http, body)));
@@ -50,7 +50,7 @@ describe.runIf(TEST_POSTGRES_URI)('processes with roles on one PostgreSQL', () =
   test('a cancel request is answered although its server stops in the meantime', async () => {
     await using pair = await startPair({ AGENT_SERVER_ROLE: 'api' }, { AGENT_SERVER_ROLE: 'worker' });
     const { http, process } = pair.one;
-    const run = await startRun(http, { assistant_id: 'blocks', input: { ms: 3000 } });
+    const run = await startRun(http, { assistant_id: 'blocks', input: { ms: 10_000 } });
     await until('it executes', async () => (await getRun(http, run)).status === 'running');
     const path = `/threads/${run.thread_id}/runs/${run.run_id}/cancel?wait=1`;
     const answer = http.send('POST', path);

@@ -10,7 +10,7 @@ test('a run whose server is killed keeps the budget usage that it had recorded',
   const config = resolve(import.meta.dirname, '../fixtures/budgets/small.config.yaml');
   await using server = await startServer({ config, env: { BG_JOB_MAX_RETRIES: '5' } });
   using http = httpClient(server.url);
-  const input = { calls: Array(20).fill('small'), step_ms: 150 };
+  const input = { calls: Array(20).fill('small'), step_ms: 1_000 };
   const stepsOf = (run_id: string) => http.call<RunSteps>('GET', `/runs/${run_id}/steps`);
   const callsOf = async (run_id: string) =>
     (await stepsOf(run_id)).steps.filter(({ kind }) => kind === 'model').length;

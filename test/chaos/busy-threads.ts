@@ -11,7 +11,6 @@ type Attack = (typeof ATTACKS)[number];
 
 /** Longer than a test: a run ends only because somebody ends it. */
 const LONG_MS = 600_000;
-const WITHIN_MS = 30_000;
 /** To each server: fewer than it has to PostgreSQL, for whoever waits too long for one of those is refused. */
 const CONNECTIONS = 8;
 
@@ -124,7 +123,7 @@ export class BusyThreads implements Disposable {
       }
       return true;
     };
-    await until(`each thread ${what}`, look, WITHIN_MS).catch(async (error: Error) => {
+    await until(`each thread ${what}`, look).catch(async (error: Error) => {
       throw new Error(`${error.message}: ${left.size} left, such as ${await this.#story([...left][0])}`);
     });
   }

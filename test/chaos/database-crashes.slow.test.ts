@@ -27,7 +27,7 @@ describe.runIf(POSTGRES_BINARIES)('a PostgreSQL that crashes', () => {
     const runs = await Promise.all(Array.from({ length: sized(5, 10) }, () => startRun(server.http, body)));
     for (const run of runs) await untilStep(server.http, run, 4);
     await postgres.crash();
-    for (const run of runs) await expectWhole({ http: server.http, db }, run, 30_000);
+    for (const run of runs) await expectWhole({ http: server.http, db }, run);
     expect(await violations(db)).toEqual({});
   });
 
@@ -65,11 +65,11 @@ async function surviveCrashes(postgres: PostgresServer, http: HttpClient, url: s
   const creating = clients.create(RUNS, body);
   for (let crash = 1; crash <= CRASHES; crash++) {
     const share = (RUNS * crash) / (CRASHES + 1);
-    await until(`${share} runs have ended`, async () => (await endedRuns(db)) >= share, 60_000);
+    await until(`${share} runs have ended`, async () => (await endedRuns(db)) >= share);
     await postgres.crash();
   }
   await creating;
-  await until('all runs have ended', async () => (await endedRuns(db)) === RUNS, 60_000);
+  await until('all runs have ended', async () => (await endedRuns(db)) === RUNS);
   await clients.expectWholeStreams();
   await clients.expectWholeStates();
   expect(clients.runs).toHaveLength(RUNS);

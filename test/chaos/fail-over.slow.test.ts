@@ -34,7 +34,7 @@ describe.runIf(POSTGRES_BINARIES)('a primary and its streaming replica', () => {
     await replica.promote();
     await using db = openPostgres(replica.url);
 
-    for (const run of runs) await expectWhole({ http: server.http, db }, run, 40_000);
+    for (const run of runs) await expectWhole({ http: server.http, db }, run);
     expect(await violations(db)).toEqual({});
   });
 

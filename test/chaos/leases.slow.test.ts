@@ -9,15 +9,15 @@ import { besideEachOther, expectWitnessed, SHORT_LEASE, witnessedRun } from './w
 
 describe.runIf(TEST_POSTGRES_URI)('leases of two processes on one PostgreSQL', () => {
   test('a node that blocks its event loop for longer than a lease executes once', async () => {
-    await using pair = await startPair({ AGENT_SERVER_LEASE_SECONDS: '2' });
-    const ms = 7000;
+    await using pair = await startPair({ AGENT_SERVER_LEASE_SECONDS: '5' });
+    const ms = 15_000;
     const run = await startRun(pair.one.http, {
       assistant_id: 'blocks',
       input: { ms },
       stream_resumable: true,
     });
     const { two } = pair;
-    await until('it has ended', async () => (await getRun(two.http, run)).status === 'success', 60_000);
+    await until('it has ended', async () => (await getRun(two.http, run)).status === 'success');
     expect(await joinRun(two.http, run)).toMatchObject({ blocked: 1 });
     expect(await attemptsOf(two.http, run)).toEqual([1]);
   });
@@ -55,10 +55,11 @@ describe.runIf(TEST_POSTGRES_URI)('leases of two processes on one PostgreSQL', (
     process.kill(frozen.process.pid, 'SIGSTOP');
     await using third = await startChaosServer({ ...SHORT_LEASE, DATABASE_URI: pair.url });
     const isElsewhere = () => seen().some(({ pid }) => pid === third.process.pid);
-    await until('another process has taken the run', isElsewhere, 60_000);
+    await until('another process has taken the run', isElsewhere);
     process.kill(frozen.process.pid, 'SIGCONT');
     await expectWitnessed(two.http, run, 6);
-    expect((await attemptsOf(two.http, run)).length).toBe(2);
+    // A slow machine hands it over once more, which is not charged.
+    expect((await attemptsOf(two.http, run)).at(-1)).toBe(2);
     const ends = seen().filter(({ what, pid }) => what === 'ends' && pid === frozen.process.pid);
     expect(ends.length).toBeLessThan(6);
   });

@@ -65,7 +65,7 @@ describe.runIf(TEST_POSTGRES_URI)('a request whose commit succeeds but whose ack
         [503, 404],
         [503, 202],
       ]).toContainEqual(statuses);
-      await untilSuccess(http, next, 15_000);
+      await untilSuccess(http, next);
       const { status, values } = await getThread(http, run.thread_id);
       expect(status).toBe('idle');
       expect((values as { executed: number[] }).executed.slice(-10)).toEqual(TEN);

@@ -26,7 +26,7 @@ describe.runIf(TEST_POSTGRES_URI)('a worker whose commit succeeds but whose ackn
     const lost = relay.loseCommit(CLAIM);
     const run = await startRun(http, TEN_STEPS);
     await lost;
-    await expectWhole(relayed, run, 10_000);
+    await expectWhole(relayed, run);
     expect(await attemptsOf(http, run)).toEqual([1]);
   });
 
@@ -50,7 +50,7 @@ describe.runIf(TEST_POSTGRES_URI)('a worker whose commit succeeds but whose ackn
     const joined = joinRun(http, run);
     await lost;
     expect(await joined).toMatchObject({ n: 10 });
-    await untilSuccess(http, next, 15_000);
+    await untilSuccess(http, next);
     await expectDenseLog(relayed.db, run);
     expect((await getThread(http, run.thread_id)).values).toEqual({ n: 10, executed: [...TEN, ...TEN] });
   });

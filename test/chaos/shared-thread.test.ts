@@ -6,7 +6,7 @@ import { startChaosServer } from './server.ts';
 test('a run that a client creates on the thread of a stateless run executes, and the thread is kept', async () => {
   await using server = await startChaosServer();
   const { http } = server;
-  const body = { assistant_id: 'overlap', input: { ms: 500, label: 'stateless' } };
+  const body = { assistant_id: 'overlap', input: { ms: 5_000, label: 'stateless' } };
   const { thread_id } = await http.call<Run>('POST', '/runs', body);
 
   const guest = await startRun(

@@ -11,7 +11,7 @@ test('runs that outlast the grace period of SIGTERM continue after the restart w
   const body = {
     assistant_id: 'ten-steps',
     input: { n: 0 },
-    config: { configurable: { step_ms: 300 } },
+    config: { configurable: { step_ms: 1_000 } },
     stream_resumable: true,
   };
   const runs = await Promise.all(Array.from({ length: RUNS }, () => startRun(http, body)));

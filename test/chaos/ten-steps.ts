@@ -19,19 +19,18 @@ export const TEN_STEPS = {
 export const TEN = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 
 /**
- * A run of ten steps, the first of its thread, comes to its end within a time: each step counted once, a dense log, and
+ * A run of ten steps, the first of its thread, comes to its end: each step counted once, a dense log, and
  * then another run of the thread.
  */
 export async function expectWhole(
   { http, db }: { readonly http: HttpClient; readonly db: Db },
   run: RemoteRun,
-  within_ms = 15_000,
 ): Promise<void> {
-  await untilSuccess(http, run, within_ms);
+  await untilSuccess(http, run);
   await expectDenseLog(db, run);
   const { status, values } = await getThread(http, run.thread_id);
   expect({ status, values }).toEqual({ status: 'idle', values: { n: 10, executed: TEN } });
-  await untilSuccess(http, await startRun(http, TEN_STEPS, run.thread_id), 15_000);
+  await untilSuccess(http, await startRun(http, TEN_STEPS, run.thread_id));
   expect((await getThread(http, run.thread_id)).values).toEqual({ n: 10, executed: [...TEN, ...TEN] });
 }
 
@@ -45,9 +44,9 @@ export async function expectDenseLog(db: Db, { run_id }: RemoteRun): Promise<voi
 }
 
 /** Says why it is not so when it takes too long. */
-export async function untilSuccess(http: HttpClient, run: RemoteRun, within_ms: number): Promise<void> {
+export async function untilSuccess(http: HttpClient, run: RemoteRun): Promise<void> {
   const hasSucceeded = async () => (await getRun(http, run)).status === 'success';
-  await until('the run has succeeded', hasSucceeded, within_ms).catch(async (error: Error) => {
+  await until('the run has succeeded', hasSucceeded).catch(async (error: Error) => {
     const explained = await http.call('GET', `/runs/${run.run_id}/explain`);
     throw new Error(`${error.message}: ${JSON.stringify(explained)}`);
   });

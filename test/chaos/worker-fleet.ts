@@ -50,7 +50,7 @@ export async function startFleet(
   };
   const restart = (signal: 'SIGKILL' | 'SIGTERM') => async (worker: FleetWorker) => {
     await worker.server.process.kill(signal);
-    await until('the worker is back', () => startAgain(worker), 120_000);
+    await until('the worker is back', () => startAgain(worker));
   };
   const all = opened.move();
   return {

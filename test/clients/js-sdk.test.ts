@@ -157,7 +157,7 @@ describe.each(SDKS)('the JavaScript SDK %s', (_, connect) => {
   test('creates a background run, finds it, and joins it', async () => {
     const { thread_id } = await client.threads.create();
     const run = await client.runs.create(thread_id, 'sleeper', {
-      input: { ms: 200, label: 'one' },
+      input: { ms: 3_000, label: 'one' },
       streamMode: 'updates',
     });
     expect(run).toMatchObject({ thread_id, status: expect.stringMatching(/pending|running/) });

@@ -46,10 +46,10 @@ describeEachDatabase('the poll for followers of logs', (open) => {
     const { asked, ends } = counted(logEnds(db));
     const poll = new SafetyPoll(ends, new LiveRuns(), memoryBus());
 
-    const silent = followers(poll, 1000, { of: 'run', id: run_id, seq: 2 });
-    const others = followers(poll, 1000, { of: 'thread', id: thread_id, seq: 1 });
     const frames = [1, 2].map((seq) => ({ seq, event: 'custom', data: '1' }));
     await db.transaction('async', (tx) => insertFrames(tx, run_id, frames));
+    const silent = followers(poll, 1000, { of: 'run', id: run_id, seq: 2 });
+    const others = followers(poll, 1000, { of: 'thread', id: thread_id, seq: 1 });
     expect(await others).toEqual(Array(1000).fill(true));
     expect(asked).toEqual([[run_id], [thread_id]]);
 
@@ -99,7 +99,7 @@ test('a follower keeps waiting while polls fail, and gets the missed events from
   const whole = poll.wait({ of: 'run', id: here, seq: 3 }, opened, signal());
   const behind = followers(poll, 3, { of: 'run', id: randomUUID(), seq: 2 });
 
-  await until('two polls failed', () => database.failures === 2);
+  await until('two polls failed', () => database.failures >= 2);
   run.push({ seq: 4, event: 'custom', data: '1' });
   opened.open();
   expect(await whole).toBe(true);
@@ -120,9 +120,9 @@ test('after half a minute without the database, only followers that need it get 
   const behind = followers(poll, 3, { of: 'run', id: randomUUID(), seq: 0 });
   behind.catch(() => (isTold = true));
 
-  await until('a poll failed', () => database.failures === 1);
+  await until('a poll failed', () => database.failures >= 1);
   now = 29_999;
-  await until('another one failed', () => database.failures === 3);
+  await until('another one failed', () => database.failures >= 3);
   expect(isTold).toBe(false);
   now = 30_000;
   await expect(behind).rejects.toThrow('away');

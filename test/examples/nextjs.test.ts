@@ -57,7 +57,7 @@ test('docs/nextjs.md: tokens arrive one by one through the proxy, and a stream r
   const run: { id?: string } = {};
   const statuses: string[] = [];
   const stream = client.runs.stream(thread_id, 'tokens', {
-    input: { count: 20, token_ms: 100 },
+    input: { count: 20, token_ms: 300 },
     streamMode: 'messages-tuple',
     streamResumable: true,
     onRunCreated: ({ run_id }) => {

@@ -33,7 +33,7 @@ test('--inspect attaches to the graph host, where the graphs execute', async () 
       return ((await response?.json()) ?? []) as Target[];
     };
     const ofHost = ({ title }: Target) => title.includes('hosts/host/main');
-    await until('the debugger reaches the host', async () => (await targets()).some(ofHost), 60_000);
+    await until('the debugger reaches the host', async () => (await targets()).some(ofHost));
     expect(await targets()).toHaveLength(1);
   } finally {
     child.kill('SIGKILL');

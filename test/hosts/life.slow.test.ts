@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makeDataFolder } from '../support/data-folder.ts';
 import { freePort } from '../support/free-port.ts';
 import { hostsOf } from '../support/hosts.ts';
@@ -11,7 +11,6 @@ import { type ServerOptions, startServer, type TestServer } from '../support/ser
 import { until } from '../support/until.ts';
 
 // Servers and hosts are started again and again.
-vi.setConfig({ testTimeout: 90_000 });
 
 const MISBEHAVES = resolve(import.meta.dirname, '../fixtures/graphs/misbehaves.ts:graph');
 
@@ -99,7 +98,7 @@ test('a host above its memory limit is replaced, and its current runs continue e
 });
 
 test('an endless loop ends as a timeout, and only its host is replaced', async () => {
-  await using server = await serverWith(1, {}, { BG_JOB_TIMEOUT_SECS: '2' });
+  await using server = await serverWith(1, {}, { BG_JOB_TIMEOUT_SECS: '10' });
   const pid = await pidOfHost(server);
   const { thread_id, run_id } = await waitingRun(server, 'block');
   await server.client.runs.join(thread_id, run_id).catch(() => {});

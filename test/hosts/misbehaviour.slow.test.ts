@@ -1,13 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeDataFolder } from '../support/data-folder.ts';
 import { naming } from '../support/naming.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 // Hosts are started again and again.
-vi.setConfig({ testTimeout: 90_000 });
 
 /** What a node does to the process that executes it, and what it costs others: one server with two hosts. */
 let server: TestServer;

@@ -1,11 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { type Project, project } from '../support/project.ts';
 import { until } from '../support/until.ts';
-
-vi.setConfig({ testTimeout: 90_000 });
 
 /**
  * Each execution of a node is a line of the file `log`: the node and its process. What waits, or computes, does so until the
@@ -149,7 +147,7 @@ test('a host whose event loop is blocked by a run that was taken from it is ende
   await computing.join();
   const isEnded = ({ message, fields }: (typeof server.log)[number]) =>
     message === 'a graph host ended' && fields['run_id'] === waiting.run_id && fields['pid'] === blocked;
-  await until('its host was ended', () => server.log.some(isEnded), 30_000);
+  await until('its host was ended', () => server.log.some(isEnded));
   await writeFile(end, '');
   expect(await waiting.status()).toBe('running');
   await waiting.join();

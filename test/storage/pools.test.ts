@@ -71,7 +71,7 @@ test.runIf(COUNTS_CONNECTIONS)('a process has fewer than 20 connections under an
   const name = `pools ${randomUUID()}`;
   url.searchParams.set('application_name', name);
   await using storage = await openStorage({ url: url.href, synchronous: 'full' });
-  const many = <T>(ask: () => Promise<T>) => Promise.all(Array.from({ length: 40 }, ask));
+  const many = <T>(ask: () => Promise<T>) => Promise.all(Array.from({ length: 15 }, ask));
   await Promise.all([
     many(() => storage.ping()),
     many(() => storage.work.queue.stats()),

@@ -48,7 +48,7 @@ describe.runIf(hasStudio)('attempts of a run in Studio (needs Chromium and a bui
     await expect.poll(() => rows(page)).toEqual(['spread', 'part', 'part', 'child', 'inside']);
     await server.kill('SIGKILL');
     await server.restart();
-    await until('the second attempt waits in the subgraph', () => holdsIn(2), 60_000);
+    await until('the second attempt waits in the subgraph', () => holdsIn(2));
     const first = ['Attempt 1 lost', 'spread', 'part', 'part'];
     await expect.poll(() => rows(page)).toEqual([...first, 'Attempt 2 running', 'child', 'inside']);
     child.open();

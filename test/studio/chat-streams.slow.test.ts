@@ -18,7 +18,7 @@ describe.runIf(hasStudio)('streamed answers in a chat of Studio (needs Debian pa
 
   test('tokens are shown as they come, also after a reload, until the run is stopped', async () => {
     const { thread_id } = await chat.server.client.threads.create();
-    const input = { count: 400, token_ms: 25 };
+    const input = { count: 10_000, token_ms: 25 };
     await chat.server.client.runs.create(thread_id, 'tokens', {
       input,
       streamMode: ['values', 'messages-tuple'],

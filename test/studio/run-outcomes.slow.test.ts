@@ -5,7 +5,7 @@ import { useStudioServer } from '../support/studio-server.ts';
 import { violations } from '../support/studio-sign-in.ts';
 
 describe.runIf(hasStudio)('a run that took too long in Studio (needs Chromium and a build of Studio)', () => {
-  const studio = useStudioServer(['sleeper'], { runs: { timeout_seconds: 1 } });
+  const studio = useStudioServer(['sleeper'], { runs: { timeout_seconds: 5 } });
 
   test('shows which limit ended it, and opens the step that was executing', async () => {
     const { thread_id } = await studio.client.threads.create();

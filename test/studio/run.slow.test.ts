@@ -14,7 +14,7 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
     const { thread_id } = await studio.client.threads.create();
     const { run_id } = await studio.client.runs.create(thread_id, 'ten-steps', {
       input: { n: 0 },
-      config: { configurable: { step_ms: 3_000 } },
+      config: { configurable: { step_ms: 10_000 } },
     });
     const { page, problems } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}`);
     const steps = page.getByRole('region', { name: 'Steps' }).getByRole('button');

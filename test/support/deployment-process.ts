@@ -67,7 +67,7 @@ export async function passHandOver(
   { log }: { readonly log: readonly LogLine[] },
   gate: string,
 ): Promise<void> {
-  const logged = (text: string) => until(text, () => log.some(({ message }) => message === text), 60_000);
+  const logged = (text: string) => until(text, () => log.some(({ message }) => message === text));
   await logged('handing runs over at their next checkpoint');
   await writeFile(`${gate}-1`, '');
   await logged('old revision stopped executing runs');

@@ -64,7 +64,7 @@ describeEachDatabase('runs.concurrency: auto', (open) => {
     const story = executingWorker(db, graph, {}, undefined, { concurrency: FLOOR, auto: autoOf() });
     const runs = await enqueueAll(story, 200);
     story.worker.start();
-    await until('all have entered', () => count.entered === 200, 60_000);
+    await until('all have entered', () => count.entered === 200);
     expect(story.worker.active).toBe(200);
     expect(story.worker.slots).toBe(1000);
     openGate();

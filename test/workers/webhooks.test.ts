@@ -172,7 +172,7 @@ describeEachDatabase('the dispatcher', (open) => {
   test('a receiver that did not respond gets one delivery at a time until it does', async () => {
     await using db = await open();
     await using hook = await receiver();
-    await using story = dispatching(db, { timeout_ms: 1000 });
+    await using story = dispatching(db, { timeout_ms: 2000 });
     hook.answers.push(...Array<() => void>(4).fill(() => {}));
     for (let i = 0; i < 12; i++) await story.enqueue({ url: hook.url });
     const sent: number[] = [];

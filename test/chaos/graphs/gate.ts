@@ -14,7 +14,7 @@ const State = Annotation.Root({
 const gates = new Map<string, Promise<void>>();
 
 async function untilOpen(folder: string): Promise<void> {
-  while (!existsSync(join(folder, 'open'))) await sleep(50);
+  while (!existsSync(join(folder, 'open'))) await sleep(200);
 }
 
 async function pass({ folder, label }: typeof State.State, { signal }: LangGraphRunnableConfig) {

@@ -4,7 +4,7 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 
 /** Two graphs that are executed beside each other: the culprit ends the process in the midst of the other's work. */
 const STEP = 'chaos:step';
-const STEP_MS = 100;
+const STEP_MS = 300;
 
 const Steps = Annotation.Root({
   n: Annotation<number>({ reducer: (_, n) => n, default: () => 0 }),

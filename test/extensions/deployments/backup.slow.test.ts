@@ -62,7 +62,7 @@ test('a backup of a running server contains its deployments, and another machine
   expect(existsSync(join(deploymentSettings(restored.config).folder, 'apps/kept/builds'))).toBe(false);
 
   await using server = await openDeploymentServer({ folder: elsewhere.path });
-  await until('it was built again and serves', async () => (await server.run('kept')).status === 200, 60_000);
+  await until('it was built again and serves', async () => (await server.run('kept')).status === 200);
   expect((await server.run('kept')).body).toMatchObject({ said: 'from the backup' });
   expect((await server.get(`/deployments/kept/threads/${before}`)).status).toBe(200);
   expect((await server.get(`/deployments/kept/threads/${later}`)).status).toBe(404);

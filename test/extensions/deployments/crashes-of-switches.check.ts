@@ -62,7 +62,7 @@ async function startDeployed() {
     },
     async restart(): Promise<void> {
       await server.restart();
-      await until('it serves again', async () => (await send('GET', `${BASE}/ok`)).status === 200, 120_000);
+      await until('it serves again', async () => (await send('GET', `${BASE}/ok`)).status === 200);
     },
     [Symbol.asyncDispose]: async () => {
       await server[Symbol.asyncDispose]();

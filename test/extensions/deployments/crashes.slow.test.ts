@@ -47,7 +47,7 @@ test('a server that is killed during a build or deployment resumes it after its 
   const run = (name: string) =>
     send('POST', `/deployments/${name}/runs/wait`, { assistant_id: 'agent', input: {} });
   const untilStatus = (id: string, status: string) =>
-    until(`the revision is ${status}`, async () => (await newest(id)).status === status, 120_000);
+    until(`the revision is ${status}`, async () => (await newest(id)).status === status);
 
   const id = await create('killed');
   const waiting = await create('waiting');
@@ -104,8 +104,7 @@ test('a server that is killed while a canary serves resumes both revisions', asy
       source_revision_config: { repo_ref: 'main' },
     })
   ).body;
-  const deployed = () =>
-    until('it is deployed', async () => (await newest(id)).status === 'DEPLOYED', 120_000);
+  const deployed = () => until('it is deployed', async () => (await newest(id)).status === 'DEPLOYED');
   await deployed();
   const gate = join(folder, 'gate');
   const waits = `import { existsSync } from 'node:fs';

@@ -36,7 +36,7 @@ test('key rotation and the doctor cover the databases of deployments', async () 
       environment: { LANGGRAPH_AES_KEY: NEW_KEY },
     });
     const state = () => again.get(`/deployments/kept/threads/${thread_id}/state`);
-    await until('it serves again', async () => (await state()).status !== 503, 60_000);
+    await until('it serves again', async () => (await state()).status !== 503);
     expect((await state()).body.values).toMatchObject({ said: 'encrypted' });
   }
   if (!server.config.storage.url.startsWith('sqlite:')) return;

@@ -28,7 +28,7 @@ async function untilHealth(
     health = await healthOf(server, id);
     return wanted(health);
   };
-  await until('the health is as wanted', isThere, 60_000);
+  await until('the health is as wanted', isThere);
   return health;
 }
 

@@ -5,7 +5,7 @@ import { KEY, openDeploymentServer } from '../../support/deployments.ts';
 import { type SseEvent, sseEvents } from '../../support/sse.ts';
 import { until } from '../../support/until.ts';
 
-const REQUESTS_A_SECOND = 50;
+const REQUESTS_A_SECOND = 20;
 const STREAMS = 20;
 
 /**
@@ -110,7 +110,7 @@ async function atGate(server: Server, step: string): Promise<void> {
 /** Hands the runs at a gate over, once the next revision serves. */
 async function handOver(server: Server, gate: string, switches: number): Promise<void> {
   const logged = (text: string) =>
-    until(text, () => server.log.filter(({ message }) => message === text).length >= switches, 120_000);
+    until(text, () => server.log.filter(({ message }) => message === text).length >= switches);
   await logged('handing runs over at their next checkpoint');
   await writeFile(gate, '');
   await logged('old revision stopped executing runs');
@@ -174,7 +174,7 @@ test('twenty streams and a constant load of requests survive a switch to a new r
   }
 
   // No run is lost, and no step was executed twice, in whichever revision.
-  await until('all runs have ended', async () => (await unfinished(server)) === 0, 120_000);
+  await until('all runs have ended', async () => (await unfinished(server)) === 0);
   const executed = await executions(server);
   expect(executed.size).toBe(STREAMS + background.size + (answers.get('run: 200, 4 steps') as number));
   for (const [name, of] of executed) {

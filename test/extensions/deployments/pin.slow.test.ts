@@ -82,9 +82,9 @@ test('an unneeded earlier revision stops and is started again on demand; threads
   await server.deploy(id, project('two'));
   const health = async () => (await server.get(`/v2/deployments/${id}/health`)).body;
   const running = async () => (await health()).revisions.length;
-  await until('the first one has ended', async () => (await running()) === 1, 60_000);
+  await until('the first one has ended', async () => (await running()) === 1);
   expect(await said(server, old)).toBe('one');
-  await until('it has ended again', async () => (await running()) === 1, 60_000);
+  await until('it has ended again', async () => (await running()) === 1);
 
   const builds = join(deploymentSettings(server.config).folder, 'apps/agent/builds');
   await rm(join(builds, first.id), { recursive: true });

@@ -51,8 +51,7 @@ describe.runIf(TEST_POSTGRES_URI)('deployments on PostgreSQL', () => {
     const state = async () => (await server.get(`${base}/threads/${thread_id}/state`)).body;
     await until('the first step is done', async () => (await state()).values?.done?.length === 1);
     await server.deploy(id, threeSteps('two'));
-    const logged = (line: string) =>
-      until(line, () => server.log.some(({ message }) => message === line), 60_000);
+    const logged = (line: string) => until(line, () => server.log.some(({ message }) => message === line));
     await logged('handing runs over at their next checkpoint');
     await writeFile(`${gate}-1`, '');
     await logged('old revision stopped executing runs');
@@ -95,7 +94,7 @@ describe.runIf(TEST_POSTGRES_URI)('deployments on PostgreSQL', () => {
     });
     const status = async () =>
       (await first.send('GET', `/v2/deployments/${body.id}/revisions?limit=1`)).body.resources[0].status;
-    await until('it is deployed', async () => (await status()) === 'DEPLOYED', 120_000);
+    await until('it is deployed', async () => (await status()) === 'DEPLOYED');
     await expect(startDeploymentProcess(folder, { DATABASE_URI: database.url })).rejects.toThrow(
       'deployments enabled',
     );

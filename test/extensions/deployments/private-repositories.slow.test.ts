@@ -100,7 +100,7 @@ test('a private repository is deployed and polled with a token that is sent only
 
   await server.send('PATCH', `/v2/deployments/${id}`, { source_config: { build_on_push: true } });
   const next = await commit(repository, 'pushed');
-  await until('polling has found it', async () => (await revisions(id))[0].trigger === 'poll', 60_000);
+  await until('polling has found it', async () => (await revisions(id))[0].trigger === 'poll');
   expect(await ended(id)).toMatchObject({ failure: null, status: 'DEPLOYED', commit: { sha: next } });
   git.intercept = () => false;
   expect(seen).toContain('ls-remote');
@@ -159,7 +159,7 @@ test.skipIf(!hasSshServer)(
     expect(host_keys).toEqual([expect.stringMatching(/127\.0\.0\.1\S* ssh-ed25519 \S+$/)]);
 
     const next = await commit(repository, 'pushed');
-    await until('polling has found it', async () => (await revisions(id))[0].trigger === 'poll', 60_000);
+    await until('polling has found it', async () => (await revisions(id))[0].trigger === 'poll');
     expect(await ended(id)).toMatchObject({ failure: null, status: 'DEPLOYED', commit: { sha: next } });
     expect(await everything(id)).not.toContain('PRIVATE KEY');
     // It is in a file only while git runs.

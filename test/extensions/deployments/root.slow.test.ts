@@ -147,7 +147,7 @@ export const app = new Hono().get('/own/:name', (c) => c.text(new URL(c.req.url)
     langgraph_config_path: 'langgraph.json',
   };
   await control('PATCH', `/v2/deployments/${id}`, { source_revision_config });
-  await until('it serves', async () => (await control('GET', '/assistants/none')).status !== 503, 60_000);
+  await until('it serves', async () => (await control('GET', '/assistants/none')).status !== 503);
 
   const headers = { 'x-api-key': KEY };
   for (const at of [prefix, `${prefix}/deployments/agent`]) {

@@ -39,7 +39,7 @@ test.runIf(TEST_POSTGRES_URI)(
     const { one: api, two: worker } = pair;
     const thread_id = await createThread(api.http);
     const { body } = await api.http.send('POST', `/threads/${thread_id}/runs`, {
-      body: { assistant_id: 'calls', input: { n: 0 }, config: { configurable: { step_ms: 400 } } },
+      body: { assistant_id: 'calls', input: { n: 0 }, config: { configurable: { step_ms: 1_000 } } },
       headers: { traceparent: `00-${TRACE}-${CALLER}-01` },
     });
     const { run_id } = body as Run;

@@ -27,7 +27,7 @@ test('a run whose server is killed has one trace, equal to its recorded steps', 
   const run = await startRun(http, {
     assistant_id,
     input: { n: 0 },
-    config: { configurable: { step_ms: 100 } },
+    config: { configurable: { step_ms: 1_000 } },
   });
   await http.call('PATCH', `/assistants/${assistant_id}`, { name: 'Later' });
   const recorded = () => http.call<RunSteps>('GET', `/runs/${run.run_id}/steps`);
@@ -72,7 +72,7 @@ test('a run that crashes its server too often has a trace that ends with it', as
   const run = await startRun(http, {
     assistant_id: await createAssistant(http, 'Counter'),
     input: { n: 0 },
-    config: { configurable: { step_ms: 2000 } },
+    config: { configurable: { step_ms: 20_000 } },
   });
   const recorded = () => http.call<RunSteps>('GET', `/runs/${run.run_id}/steps`);
   await until('the attempt is stored', async () => (await recorded()).attempts.length === 1);
