@@ -50,7 +50,7 @@ describe.runIf(TEST_POSTGRES_URI)('processes with roles on one PostgreSQL', () =
   test('a cancel request is answered although its server stops in the meantime', async () => {
     await using pair = await startPair({ AGENT_SERVER_ROLE: 'api' }, { AGENT_SERVER_ROLE: 'worker' });
     const { http, process } = pair.one;
-    const run = await startRun(http, { assistant_id: 'blocks', input: { ms: 10_000 } });
+    const run = await startRun(http, { assistant_id: 'blocks', input: { ms: 5_000 } });
     await until('it executes', async () => (await getRun(http, run)).status === 'running');
     const path = `/threads/${run.thread_id}/runs/${run.run_id}/cancel?wait=1`;
     const answer = http.send('POST', path);

@@ -47,7 +47,7 @@ test('streams that are cut at 200 places and by two kills deliver every event on
 async function startClients(http: HttpClient, url: string) {
   const body = {
     assistant_id: 'tokens',
-    input: { count: TOKENS, token_ms: 20 },
+    input: { count: TOKENS, token_ms: 100 },
     stream_mode: ['messages-tuple', 'values'],
     stream_resumable: true,
   };
