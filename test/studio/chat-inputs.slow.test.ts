@@ -91,6 +91,35 @@ describe.runIf(hasStudio)('inputs of the chat of Studio (needs Chromium and a bu
     await rm(folder, { recursive: true });
   });
 
+  test('a message is not sent before its files are attached', async () => {
+    const { page, problems } = await open('/chat/chat');
+    await page.evaluate(`
+      const { readAsDataURL } = FileReader.prototype;
+      FileReader.prototype.readAsDataURL = function (file) {
+        globalThis.readFile = () => readAsDataURL.call(this, file);
+      };
+    `);
+    await page.getByLabel('Files').setInputFiles({
+      name: 'notes.txt',
+      mimeType: 'text/plain',
+      buffer: Buffer.from('noted'),
+    });
+    await page.waitForFunction('globalThis.readFile');
+    await box(page).fill('Read');
+    await page.keyboard.press('Enter');
+    await page.getByText('Attaching …').waitFor();
+    expect(await page.getByRole('button', { name: /^Send/ }).isDisabled()).toBe(true);
+    expect(await box(page).inputValue()).toBe('Read');
+    await page.evaluate('globalThis.readFile()');
+    await attached(page).getByText('notes.txt').waitFor();
+    expect(await sent(page, 'Read')).toMatchObject([
+      { type: 'text' },
+      { type: 'file', data: Buffer.from('noted').toString('base64') },
+    ]);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('the arrow keys reach earlier messages beyond an image that was sent without text', async () => {
     const { page, problems } = await open('/chat/chat');
     await box(page).fill('Words');
