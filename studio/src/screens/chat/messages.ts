@@ -77,14 +77,15 @@ export function textOf({ content }: Message): string {
 
 /** The model's reasoning. Each provider puts it in a different place. */
 export function reasoningOf({ content, additional_kwargs = {} }: Message): string {
-  const { reasoning_content, reasoning } = additional_kwargs;
-  if (typeof reasoning_content === 'string') return reasoning_content;
-  if (isObject(reasoning)) return summaryOf(reasoning);
-  if (typeof content === 'string') return '';
-  return content
+  const blocks = typeof content === 'string' ? [] : content;
+  const inContent = blocks
     .filter(({ type }) => type === 'thinking' || type === 'reasoning')
     .map((block) => stringOf(block['thinking']) || stringOf(block['reasoning']) || summaryOf(block))
     .join('\n\n');
+  // Preferred: while a message is streamed, a chunk may replace what `additional_kwargs` had before.
+  if (inContent !== '') return inContent;
+  const { reasoning_content, reasoning } = additional_kwargs;
+  return stringOf(reasoning_content) || (isObject(reasoning) ? summaryOf(reasoning) : '');
 }
 
 function summaryOf({ summary }: JsonObject): string {
@@ -136,10 +137,10 @@ export interface ToolCall {
 /** The tool calls of a message, including those whose arguments are still arriving. */
 export function toolCallsOf({ tool_calls = [], tool_call_chunks = [] }: Message): readonly ToolCall[] {
   if (tool_calls.length > 0) {
-    return tool_calls.map(({ id, name, args }, i) => ({ id: id ?? String(i), name, args }));
+    return tool_calls.map(({ id, name, args }, i) => ({ id: id || String(i), name, args }));
   }
   return tool_call_chunks.map(({ id, name, args, index }) => ({
-    id: id ?? String(index),
+    id: id || String(index),
     name: name ?? '…',
     args: args ?? '',
   }));
