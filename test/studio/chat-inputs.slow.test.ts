@@ -139,14 +139,17 @@ describe.runIf(hasStudio)('inputs of the chat of Studio (needs Chromium and a bu
     await page.context().close();
   });
 
-  test('a message shows the reasoning of a model and the arguments of its tool calls', async () => {
+  test('a message shows the reasoning of a model, and the arguments and pictures of its tool calls', async () => {
     const { thread_id } = await studio.client.threads.create({ graphId: 'chat' });
     const content = [
       { type: 'reasoning', reasoning: 'It is a question about the weather.' },
       { type: 'text', text: 'I look it up.' },
     ];
     const tool_calls = [{ id: 'call-1', name: 'look_up', args: { city: 'Rome' }, type: 'tool_call' }];
-    const values = { messages: [{ type: 'ai', content, tool_calls }] };
+    const source = { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' };
+    const picture = [{ type: 'image', source }];
+    const result = { type: 'tool', content: picture, tool_call_id: 'call-1', name: 'look_up' };
+    const values = { messages: [{ type: 'ai', content, tool_calls }, result] };
     await studio.client.threads.updateState(thread_id, { values, asNode: 'answer' });
     const { page, problems } = await open(`/chat/chat/${thread_id}`);
     const reasoning = page.getByText('It is a question about the weather.');
@@ -158,6 +161,8 @@ describe.runIf(hasStudio)('inputs of the chat of Studio (needs Chromium and a bu
     const args = page.getByLabel('Arguments of look_up').locator('pre');
     await args.waitFor();
     expect(JSON.parse(await args.innerText())).toEqual({ city: 'Rome' });
+    await page.getByRole('img', { name: 'image/png' }).waitFor();
+    expect(await page.getByLabel('Result of look_up').count()).toBe(0);
     expect(problems).toEqual([]);
     await page.context().close();
   });

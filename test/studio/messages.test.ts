@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { withChunk } from '../../studio/src/screens/chat/chunks.ts';
-import { type Message, reasoningOf, toolCallsOf } from '../../studio/src/screens/chat/messages.ts';
+import { type Message, mediaOf, reasoningOf, toolCallsOf } from '../../studio/src/screens/chat/messages.ts';
 
 const merged = (chunks: readonly object[]) =>
   chunks
@@ -41,4 +41,21 @@ test('tool calls without an id are told apart by their position', () => {
   expect(toolCallsOf(message).map(({ id }) => id)).toEqual(['0', '1']);
   const chunks = merged([{ tool_call_chunks: [0, 1].map((index) => ({ ...call, index, args: '' })) }]);
   expect(toolCallsOf(chunks).map(({ id }) => id)).toEqual(['0', '1']);
+});
+
+test.each([
+  ['LangChain', { type: 'image', mime_type: 'image/png', data: 'AAAA' }, 'image', 'image/png'],
+  ['LangChain', { type: 'audio', mime_type: 'audio/wav', data: 'AAAA' }, 'file', 'audio/wav'],
+  ['MCP', { type: 'image', mimeType: 'image/png', data: 'AAAA' }, 'image', 'image/png'],
+  ['Anthropic', { type: 'image', source: { media_type: 'image/png', data: 'AAAA' } }, 'image', 'image/png'],
+])('%s media are read: %j', (_form, block, kind, mime) => {
+  const url = `data:${mime};base64,AAAA`;
+  expect(mediaOf({ type: 'tool', content: [block] })).toEqual([{ kind, name: mime, url }]);
+});
+
+test.each([
+  [{ type: 'image', source: { type: 'url', url: 'https://a.test/b.png' } }, 'image', 'File'],
+  [{ type: 'file', file: { filename: 'b.pdf', file_data: 'https://a.test/b.png' } }, 'file', 'b.pdf'],
+])('media that are nested in another object are read: %j', (block, kind, name) => {
+  expect(mediaOf({ type: 'tool', content: [block] })).toEqual([{ kind, name, url: 'https://a.test/b.png' }]);
 });

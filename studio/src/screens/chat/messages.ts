@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, newId } from '../../api/values.ts';
+import { either, isObject, type JsonObject, newId } from '../../api/values.ts';
 
 /** A content block that is not plain text: an image, a file, reasoning. */
 export type Block = JsonObject & { readonly type?: unknown };
@@ -110,8 +110,10 @@ export function mediaOf({ content }: Message): readonly Media[] {
   return content.map(mediaOfBlock).filter((media) => media !== undefined);
 }
 
+const MEDIA_TYPES: readonly unknown[] = ['image', 'file', 'audio'];
+
 function mediaOfBlock(block: Block): Media | undefined {
-  const { type, image_url, metadata, data, url } = block;
+  const { type, image_url, metadata, source, file } = block;
   if (type === 'image_url') {
     return {
       kind: 'image',
@@ -119,12 +121,16 @@ function mediaOfBlock(block: Block): Media | undefined {
       url: stringOf(isObject(image_url) ? image_url['url'] : image_url),
     };
   }
-  if (type !== 'image' && type !== 'file') return undefined;
-  const mime = stringOf(block['mime_type']) || stringOf(block['mimeType']);
-  const details = isObject(metadata) ? metadata : {};
-  const name = stringOf(details['filename']) || stringOf(details['name']) || mime || 'File';
-  const source = typeof data === 'string' ? `data:${mime};base64,${data}` : stringOf(url) || undefined;
-  return { kind: type === 'image' || mime.startsWith('image/') ? 'image' : 'file', name, url: source };
+  if (!MEDIA_TYPES.includes(type)) return undefined;
+  // Anthropic nests it in `source`, OpenAI in `file`.
+  const all: JsonObject = Object.assign({}, ...[metadata, block, source, file].filter(isObject));
+  const mime = stringOf(either(all, 'mime_type', 'mimeType', 'media_type'));
+  const name = stringOf(either(all, 'filename', 'name')) || mime || 'File';
+  const { data } = all;
+  const url =
+    typeof data === 'string' ? `data:${mime};base64,${data}` : stringOf(either(all, 'url', 'file_data'));
+  const kind = type === 'image' || mime.startsWith('image/') ? 'image' : 'file';
+  return { kind, name, url: url || undefined };
 }
 
 export interface ToolCall {
