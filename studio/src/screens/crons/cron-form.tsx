@@ -35,11 +35,13 @@ type FormProps = Pick<CronFormProps, 'onClose'> & {
 function Form({ cron, onClose, onSaved }: FormProps) {
   const client = useQueryClient();
   const { data: assistants = [] } = useQuery(assistantsQuery);
+  // What the draft began with: another client may change the cron meanwhile.
+  const [first] = useState(cron);
   const [draft, setDraft] = useState(() => draftOf(cron));
   const input = typedJson(draft.input);
   const assistant_id = draft.assistant_id || assistants[0]?.assistant_id || '';
   const save = useMutation({
-    mutationFn: () => saveCron(cron, { ...draft, assistant_id }),
+    mutationFn: () => saveCron(first, { ...draft, assistant_id }),
     onSuccess: async (saved) => {
       await client.invalidateQueries({ queryKey: ['cron'] });
       onClose();
