@@ -91,6 +91,35 @@ describe.runIf(hasStudio)('inputs of the chat of Studio (needs Chromium and a bu
     await rm(folder, { recursive: true });
   });
 
+  test('a message is not sent before its files are attached', async () => {
+    const { page, problems } = await open('/chat/chat');
+    await page.evaluate(`
+      const { readAsDataURL } = FileReader.prototype;
+      FileReader.prototype.readAsDataURL = function (file) {
+        globalThis.readFile = () => readAsDataURL.call(this, file);
+      };
+    `);
+    await page.getByLabel('Files').setInputFiles({
+      name: 'notes.txt',
+      mimeType: 'text/plain',
+      buffer: Buffer.from('noted'),
+    });
+    await page.waitForFunction('globalThis.readFile');
+    await box(page).fill('Read');
+    await page.keyboard.press('Enter');
+    await page.getByText('Attaching …').waitFor();
+    expect(await page.getByRole('button', { name: /^Send/ }).isDisabled()).toBe(true);
+    expect(await box(page).inputValue()).toBe('Read');
+    await page.evaluate('globalThis.readFile()');
+    await attached(page).getByText('notes.txt').waitFor();
+    expect(await sent(page, 'Read')).toMatchObject([
+      { type: 'text' },
+      { type: 'file', data: Buffer.from('noted').toString('base64') },
+    ]);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('the arrow keys reach earlier messages beyond an image that was sent without text', async () => {
     const { page, problems } = await open('/chat/chat');
     await box(page).fill('Words');
@@ -110,14 +139,17 @@ describe.runIf(hasStudio)('inputs of the chat of Studio (needs Chromium and a bu
     await page.context().close();
   });
 
-  test('a message shows the reasoning of a model and the arguments of its tool calls', async () => {
+  test('a message shows the reasoning of a model, and the arguments and pictures of its tool calls', async () => {
     const { thread_id } = await studio.client.threads.create({ graphId: 'chat' });
     const content = [
       { type: 'reasoning', reasoning: 'It is a question about the weather.' },
       { type: 'text', text: 'I look it up.' },
     ];
     const tool_calls = [{ id: 'call-1', name: 'look_up', args: { city: 'Rome' }, type: 'tool_call' }];
-    const values = { messages: [{ type: 'ai', content, tool_calls }] };
+    const source = { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' };
+    const picture = [{ type: 'image', source }];
+    const result = { type: 'tool', content: picture, tool_call_id: 'call-1', name: 'look_up' };
+    const values = { messages: [{ type: 'ai', content, tool_calls }, result] };
     await studio.client.threads.updateState(thread_id, { values, asNode: 'answer' });
     const { page, problems } = await open(`/chat/chat/${thread_id}`);
     const reasoning = page.getByText('It is a question about the weather.');
@@ -129,6 +161,8 @@ describe.runIf(hasStudio)('inputs of the chat of Studio (needs Chromium and a bu
     const args = page.getByLabel('Arguments of look_up').locator('pre');
     await args.waitFor();
     expect(JSON.parse(await args.innerText())).toEqual({ city: 'Rome' });
+    await page.getByRole('img', { name: 'image/png' }).waitFor();
+    expect(await page.getByLabel('Result of look_up').count()).toBe(0);
     expect(problems).toEqual([]);
     await page.context().close();
   });

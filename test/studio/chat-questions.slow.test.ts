@@ -47,21 +47,20 @@ describe.runIf(hasStudio)(
       await says(page, JSON.stringify({ name: 'Ada', trip, booked }));
     });
 
-    test('two questions at once are answered one by one, and the input of the graph is a form', async () => {
+    test('two questions at once are answered one by one, each with what was typed for it, and the input of the graph is a form', async () => {
       const page = await chat.open('chat/parallel-send');
       await page.getByLabel('Items').fill('[2, 3]');
       await page.getByLabel('Ask').check();
       await page.getByRole('button', { name: /^Run/ }).click();
       const questions = page.getByRole('region', { name: 'Question from the agent' });
       await questions.nth(1).waitFor();
-      await questions
-        .filter({ hasText: '{"factor_for":3}' })
-        .getByLabel(/^Answer/)
-        .fill('10');
+      const answerTo = (item: number) =>
+        questions.filter({ hasText: `{"factor_for":${item}}` }).getByLabel(/^Answer/);
+      await answerTo(2).fill('1');
+      await answerTo(3).fill('10');
       await page.keyboard.press('Enter');
-      await questions.nth(1).waitFor({ state: 'detached' });
-      await questions.getByLabel(/^Answer/).fill('1');
-      await page.keyboard.press('Enter');
+      await answerTo(3).waitFor({ state: 'detached' });
+      await answerTo(2).press('Enter');
       await page.getByRole('group', { name: 'squares' }).getByText('[4,90]').waitFor();
     });
 

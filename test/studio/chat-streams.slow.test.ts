@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { isIdle, say, says, useStudioChat } from '../support/studio-chat.ts';
 import { hasStudio } from '../support/studio-page.ts';
@@ -70,6 +71,28 @@ describe.runIf(hasStudio)('streamed answers in a chat of Studio (needs Debian pa
     await sendNow.waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
     await isIdle(page);
+    await page.context().close();
+  });
+
+  test('a stop that arrives after the end of its run leaves no error', async () => {
+    const thread_id = await speaking();
+    const page = await chat.open(`chat/tokens/${thread_id}`);
+    const { runs } = chat.server.client;
+    await says(page, 't0 t1 t2');
+    const stopping = Promise.withResolvers<Route>();
+    await page.route('**/cancel', (route) => stopping.resolve(route), { times: 1 });
+    await page.getByRole('button', { name: 'Stop' }).click();
+    const late = await stopping.promise;
+    const [run] = await runs.list(thread_id);
+    await runs.cancel(thread_id, run?.run_id ?? '', true);
+    const stopped = page.waitForResponse('**/cancel');
+    await late.continue();
+    expect((await stopped).status()).toBe(404);
+    await isIdle(page);
+    await say(page, 'Again');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
+    expect(await page.getByRole('alert').count()).toBe(0);
     await page.context().close();
   });
 

@@ -112,4 +112,52 @@ describe.runIf(hasStudio)('late responses to Studio (needs Debian package chromi
     expect(query(page).get('checkpoint')).toBeNull();
     await page.context().close();
   });
+
+  test('a dialog whose response is late does not navigate a user who has left', async () => {
+    const thread_id = await conversation('Three');
+    const [run] = await chat.server.client.runs.list(thread_id);
+    const button = (page: Page, name: string) => page.getByRole('button', { name }).click();
+    const late: [string, RegExp, (page: Page) => Promise<void>][] = [
+      [
+        `threads/${thread_id}`,
+        /\/state$/,
+        async (page) => {
+          await button(page, 'Edit state');
+          await button(page, 'Write checkpoint');
+        },
+      ],
+      [
+        `runs/${run?.run_id}`,
+        /\/threads\/[^/]+\/runs$/,
+        async (page) => {
+          await button(page, 'Re-run with changes');
+          await button(page, 'Start run');
+        },
+      ],
+      [
+        'crons',
+        /\/runs\/crons$/,
+        async (page) => {
+          await button(page, 'New cron');
+          await button(page, 'Create');
+        },
+      ],
+    ];
+    for (const [place, request, act] of late) {
+      const page = await chat.open(place);
+      const sending = held(page, request);
+      await act(page);
+      const { pass } = await sending;
+      await page.keyboard.press('Escape');
+      await screen(page, 'Store');
+      await page.getByRole('heading', { name: 'Store' }).waitFor();
+      const answered = page.waitForResponse(request);
+      await pass();
+      await answered;
+      await page.keyboard.press('Control+k');
+      await page.getByRole('dialog').waitFor();
+      expect([place, new URL(page.url()).pathname]).toEqual([place, '/studio/store']);
+      await page.context().close();
+    }
+  });
 });

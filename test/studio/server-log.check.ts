@@ -6,6 +6,8 @@ import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { signIn, violations } from '../support/studio-sign-in.ts';
 
 const OPERATOR = 'an-operator';
+/** What clocks in India are ahead of UTC. */
+const INDIA_MS = 5.5 * 3_600_000;
 
 describe.runIf(hasStudio)('the log of the server in Studio (needs Chromium and a build of Studio)', () => {
   let server: TestServer;
@@ -53,12 +55,17 @@ describe.runIf(hasStudio)('the log of the server in Studio (needs Chromium and a
 
   test('an operator follows the log, including earlier lines, by level, and opens the run of a line', async () => {
     const { page, problems } = await open('/system');
+    const session = await page.context().newCDPSession(page);
+    await session.send('Emulation.setTimezoneOverride', { timezoneId: 'Asia/Kolkata' });
     await page.getByText('Following the output of all graphs').waitFor();
     await page.getByLabel('Log', { exact: true }).selectOption('Server log');
     await follows(page);
     await lineOf(page, 'ready').first().waitFor();
     await askFor('asked');
     await lineOf(page, 'GET /threads/asked').waitFor();
+    const time = lineOf(page, 'GET /threads/asked').getByRole('time');
+    const written = Date.parse((await time.getAttribute('datetime')) ?? '');
+    expect(await time.innerText()).toBe(new Date(written + INDIA_MS).toISOString().slice(11, 23));
     expect(await page.getByLabel('Assistant').count()).toBe(0);
 
     const run_id = await print();

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { endedRun } from '../support/ended-run.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
@@ -111,14 +112,31 @@ describe.runIf(hasStudio)(
       await page.context().close();
     });
 
-    test('the chat opens at the state before a call, as a branch', async () => {
+    test('the chat opens at the state before a call, as a branch, unless the user has left', async () => {
       const { run_id, thread_id } = await endedRun(studio.client, 'conversing', asked);
       const { page } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}`);
       const calls = page
         .getByRole('region', { name: 'Steps' })
         .getByRole('button', { name: 'ConversingModel' });
+      const open = page.getByRole('button', { name: 'Open in chat from here' });
+      const late = Promise.withResolvers<Route>();
+      await page.route('**/state', (route) => late.resolve(route), { times: 1 });
       await calls.nth(1).click();
-      await page.getByRole('button', { name: 'Open in chat from here' }).click();
+      await open.click();
+      const route = await late.promise;
+      await page.getByRole('navigation').getByRole('link', { name: 'Store' }).click();
+      await page.getByRole('heading', { name: 'Store' }).waitFor();
+      const forked = page.waitForResponse('**/state');
+      await route.continue();
+      await forked;
+      // Whatever the answer leads to has happened when the page has answered a key since.
+      await page.keyboard.press('Control+k');
+      await page.getByRole('dialog').waitFor();
+      expect(new URL(page.url()).pathname).toBe('/studio/store');
+
+      await page.goto(`${studio.origin}/studio/runs/${run_id}`);
+      await calls.nth(1).click();
+      await open.click();
       await page.waitForURL(`**/chat/**/${thread_id}`);
       const { values } = await studio.client.threads.getState(thread_id);
       expect((values as { messages: unknown[] }).messages).toHaveLength(3);

@@ -234,6 +234,12 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
     await client.threads.update(thread_id, { metadata: { title: 'Renamed' } });
     await rows(page).getByText('Renamed').waitFor();
 
+    const { thread_id: unnamed } = await client.threads.create({ metadata: { team: 'live' } });
+    await rows(page).getByText(unnamed).waitFor();
+    const input = { messages: [{ role: 'user', content: 'How wide is a river?' }] };
+    await client.runs.wait(unnamed, 'chat', { input });
+    await rows(page).getByText('How wide is a river?').waitFor();
+
     expect(await violations(page)).toEqual([]);
     expect(problems).toEqual([]);
   });

@@ -47,6 +47,19 @@ describe.runIf(hasStudio)('tokens and cost in Studio (needs Chromium and a build
     await studio.client.threads.delete(thread_id);
   });
 
+  test('tokens and cost of a listed run appear when it has used them', async () => {
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '/runs');
+    const { thread_id } = await studio.client.threads.create();
+    const input = { messages: [{ role: 'user', content: 'Tea?' }] };
+    await studio.client.runs.create(thread_id, 'conversing', { input, afterSeconds: 3 });
+    const row = page.getByRole('table', { name: 'Runs' }).getByRole('row').nth(1);
+    await row.getByText('pending').waitFor();
+    await row.getByRole('cell', { name: '€0.090', exact: true }).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+    await studio.client.threads.delete(thread_id);
+  });
+
   test('where two calls of a thread stop sharing their prefix is marked, with a link to the call before', async () => {
     const { thread_id } = await studio.client.threads.create();
     await ask(thread_id, 'Tea?');
@@ -73,13 +86,14 @@ describe.runIf(hasStudio)('tokens and cost in Studio (needs Chromium and a build
     await studio.client.threads.delete(thread_id);
   });
 
-  test('usage is shown by day, assistant and model, with cache hits and what is used of a budget', async () => {
+  test('usage is shown by day, assistant and model, with cache hits and what is used of a budget, while runs execute', async () => {
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '');
+    await page.getByRole('navigation').getByRole('link', { name: 'Usage' }).press('Enter');
+    await page.getByRole('progressbar', { name: /^All runs/ }).waitFor();
     const { thread_id } = await studio.client.threads.create();
     await ask(thread_id, 'Tea?');
     const { groups } = (await studio.http.get('/usage?by=model')).body;
     const { calls, tokens_in, tokens_out, tokens_cached } = groups[0];
-    const { page, problems } = await openStudio(studio.browser, studio.origin, '');
-    await page.getByRole('navigation').getByRole('link', { name: 'Usage' }).press('Enter');
     const today = page.getByRole('table', { name: 'Usage by day' }).getByRole('row').nth(1);
     await today.getByRole('cell', { name: new Date().toISOString().slice(0, 10) }).waitFor();
     const used = tokens_in + tokens_out;

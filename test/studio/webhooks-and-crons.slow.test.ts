@@ -173,12 +173,15 @@ describe.runIf(hasStudio)('webhooks and crons in Studio (needs Chromium and a bu
     const [cron] = (await http.post('/runs/crons/search', {})).body;
     expect(cron).toMatchObject({ schedule: '30 7 * * *', timezone: 'Asia/Tokyo' });
     await page.getByRole('button', { name: 'Edit' }).press('Enter');
+    // Another client changes it meanwhile.
+    await http.send('PATCH', `/runs/crons/${cron.cron_id}`, { timezone: 'Asia/Seoul' });
+    await page.getByText('Asia/Seoul').first().waitFor();
     await page.getByLabel('Schedule').fill('45 7 * * *');
     await page.getByLabel('Ends').fill('2199-05-01T10:00');
     await page.getByRole('button', { name: 'Save' }).press('Enter');
     await page.getByRole('heading', { name: '45 7 * * *' }).waitFor();
     const changed = (await http.get(`/runs/crons/${cron.cron_id}`)).body;
-    expect(changed).toMatchObject({ schedule: '45 7 * * *', timezone: 'Asia/Tokyo' });
+    expect(changed).toMatchObject({ schedule: '45 7 * * *', timezone: 'Asia/Seoul' });
     expect(new Date(changed.end_time)).toEqual(new Date('2199-05-01T10:00'));
 
     await page.getByRole('button', { name: 'Run now' }).press('Enter');

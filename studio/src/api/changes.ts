@@ -18,9 +18,9 @@ const AWAY_MS = 5_000;
 
 /**
  * Keeps the shown data fresh without polling, as other clients and the server change it. By convention a query key starts
- * with the kind of its rows, such as `run` or `thread`, followed by an id or `list`. A hidden page does not listen, and
- * refetches everything when it is visible again. Returns true while the server is unreachable. `session` identifies the
- * session, as each sees different rows; `undefined` does not listen.
+ * with the kind of its rows, such as `run` or `thread`, followed by an id, several ids, or `list`. A hidden page does not
+ * listen, and refetches everything when it is visible again. Returns true while the server is unreachable. `session`
+ * identifies the session, as each sees different rows; `undefined` does not listen.
  */
 export function useLiveQueries(session: string | undefined): boolean {
   const client = useQueryClient();
@@ -74,7 +74,7 @@ export function useLiveQueries(session: string | undefined): boolean {
 function isOf(kind: string, { ids, more }: ChangedIds) {
   return ({ queryKey: [queryKind, id], state }: Query) =>
     queryKind === kind
-      ? more || id === 'list' || ids.includes(String(id))
+      ? more || [id].flat().some((each) => each === 'list' || ids.includes(String(each)))
       : kind === 'thread' && queryKind === 'run' && (more || ids.includes(threadOf(state.data)));
 }
 

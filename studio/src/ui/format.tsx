@@ -71,6 +71,12 @@ export function Until({ at }: { at: string }) {
   );
 }
 
+/** A time in local time, in the form of ISO 8601 without a zone. */
+export function localIso(time: string): string {
+  const moment = new Date(time);
+  return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, -1);
+}
+
 const ISO_TIME = /\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})/g;
 
 /** A text of the server with its ISO times in local time, as everywhere else in Studio. */

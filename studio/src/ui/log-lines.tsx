@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { After } from './format.tsx';
+import { After, localIso } from './format.tsx';
 
 const TONES: Readonly<Record<string, string>> = { warn: 'text-wait', error: 'text-err', debug: 'text-ink-3' };
 
@@ -30,7 +30,8 @@ export function LogLines<Line extends LogLine>({ lines, keyOf, since, before }: 
         <li key={keyOf(line)} className="flex gap-3 max-sm:flex-wrap max-sm:gap-y-0">
           <span className="w-20 flex-none text-ink-3">
             {since === undefined ? (
-              <time dateTime={line.time}>{line.time.slice(11, 23)}</time>
+              // Notes have no time.
+              <time dateTime={line.time}>{line.time && localIso(line.time).slice(11)}</time>
             ) : (
               <After at={line.time} since={since} />
             )}

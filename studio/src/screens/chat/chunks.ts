@@ -54,9 +54,7 @@ function joinedTexts<Fields extends object>(before: Fields, next: Fields): Field
 function joinedCalls(before: readonly ToolCallChunk[], next: readonly ToolCallChunk[]) {
   const calls = [...before];
   for (const chunk of next) {
-    const at = calls.findIndex(
-      ({ index, id }) => index === chunk.index && (chunk.id === undefined || chunk.id === id),
-    );
+    const at = calls.findIndex(({ index, id }) => index === chunk.index && (!chunk.id || chunk.id === id));
     const same = calls[at];
     if (same) calls[at] = { ...same, args: (same.args ?? '') + (chunk.args ?? '') };
     else calls.push(chunk);

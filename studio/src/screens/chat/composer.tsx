@@ -41,8 +41,9 @@ export function Composer(props: ComposerProps) {
   const attached = useAttachments(place);
   const goThrough = useEarlierInputs({ assistant_id, said, text, setText });
   const isEmpty = text.trim() === '' && attached.blocks.length === 0;
+  const cannotSend = isEmpty || isDisabled || attached.isPending;
   function send(isNow: boolean) {
-    if (isEmpty || isDisabled) return;
+    if (cannotSend) return;
     const { blocks } = attached;
     function onRefused() {
       // Text typed in the meantime stays after it.
@@ -87,13 +88,13 @@ export function Composer(props: ComposerProps) {
           {mayInterrupt && (
             <Button
               title="Stops the active run. Send waits for it to finish."
-              disabled={isEmpty || isDisabled}
+              disabled={cannotSend}
               onClick={() => send(true)}
             >
               Send now <KeyHint>Ctrl ⏎</KeyHint>
             </Button>
           )}
-          <Button look="primary" disabled={isEmpty || isDisabled} onClick={() => send(false)}>
+          <Button look="primary" disabled={cannotSend} onClick={() => send(false)}>
             Send <KeyHint>⏎</KeyHint>
           </Button>
         </div>
@@ -126,15 +127,19 @@ const NO_BLOCKS: readonly Block[] = [];
 
 function useAttachments(place: string) {
   const [blocks, setBlocks] = useWritten<readonly Block[]>(`${place} files`, NO_BLOCKS);
+  const [pending, setPending] = useWritten<readonly (readonly File[])[]>(`${place} pending files`, []);
   const [error, setError] = useState('');
   const { body_limit } = useSession();
   function add(files: readonly File[]) {
     if (files.length === 0) return;
     setError('');
-    blocksOfFiles(files, blocks, body_limit).then(
-      (more) => setBlocks((before) => [...before, ...more]),
-      (cause: Error) => setError(cause.message),
-    );
+    setPending((before) => [...before, files]);
+    blocksOfFiles(files, blocks, body_limit)
+      .then(
+        (more) => setBlocks((before) => [...before, ...more]),
+        (cause: Error) => setError(cause.message),
+      )
+      .finally(() => setPending((before) => before.filter((each) => each !== files)));
   }
   function onPaste({ clipboardData }: ClipboardEvent) {
     add([...clipboardData.files]);
@@ -146,15 +151,20 @@ function useAttachments(place: string) {
   const remove = (block: Block) => setBlocks((before) => before.filter((each) => each !== block));
   const clear = () => setBlocks([]);
   const putBack = (sent: readonly Block[]) => setBlocks((since) => [...sent, ...since]);
-  return { blocks, error, add, remove, onPaste, onDrop, clear, putBack };
+  return { blocks, isPending: pending.length > 0, error, add, remove, onPaste, onDrop, clear, putBack };
 }
 
-function Attached({ blocks, error, remove }: ReturnType<typeof useAttachments>) {
+function Attached({ blocks, isPending, error, remove }: ReturnType<typeof useAttachments>) {
   return (
     <>
       {error !== '' && (
         <p role="alert" className="text-err">
           {error}
+        </p>
+      )}
+      {isPending && (
+        <p role="status" className="text-ink-2">
+          Attaching …
         </p>
       )}
       {blocks.length > 0 && (

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, newId } from '../../api/values.ts';
+import { either, isObject, type JsonObject, newId } from '../../api/values.ts';
 
 /** A content block that is not plain text: an image, a file, reasoning. */
 export type Block = JsonObject & { readonly type?: unknown };
@@ -77,14 +77,15 @@ export function textOf({ content }: Message): string {
 
 /** The model's reasoning. Each provider puts it in a different place. */
 export function reasoningOf({ content, additional_kwargs = {} }: Message): string {
-  const { reasoning_content, reasoning } = additional_kwargs;
-  if (typeof reasoning_content === 'string') return reasoning_content;
-  if (isObject(reasoning)) return summaryOf(reasoning);
-  if (typeof content === 'string') return '';
-  return content
+  const blocks = typeof content === 'string' ? [] : content;
+  const inContent = blocks
     .filter(({ type }) => type === 'thinking' || type === 'reasoning')
     .map((block) => stringOf(block['thinking']) || stringOf(block['reasoning']) || summaryOf(block))
     .join('\n\n');
+  // Preferred: while a message is streamed, a chunk may replace what `additional_kwargs` had before.
+  if (inContent !== '') return inContent;
+  const { reasoning_content, reasoning } = additional_kwargs;
+  return stringOf(reasoning_content) || (isObject(reasoning) ? summaryOf(reasoning) : '');
 }
 
 function summaryOf({ summary }: JsonObject): string {
@@ -109,8 +110,10 @@ export function mediaOf({ content }: Message): readonly Media[] {
   return content.map(mediaOfBlock).filter((media) => media !== undefined);
 }
 
+const MEDIA_TYPES: readonly unknown[] = ['image', 'file', 'audio'];
+
 function mediaOfBlock(block: Block): Media | undefined {
-  const { type, image_url, metadata, data, url } = block;
+  const { type, image_url, metadata, source, file } = block;
   if (type === 'image_url') {
     return {
       kind: 'image',
@@ -118,12 +121,16 @@ function mediaOfBlock(block: Block): Media | undefined {
       url: stringOf(isObject(image_url) ? image_url['url'] : image_url),
     };
   }
-  if (type !== 'image' && type !== 'file') return undefined;
-  const mime = stringOf(block['mime_type']) || stringOf(block['mimeType']);
-  const details = isObject(metadata) ? metadata : {};
-  const name = stringOf(details['filename']) || stringOf(details['name']) || mime || 'File';
-  const source = typeof data === 'string' ? `data:${mime};base64,${data}` : stringOf(url) || undefined;
-  return { kind: type === 'image' || mime.startsWith('image/') ? 'image' : 'file', name, url: source };
+  if (!MEDIA_TYPES.includes(type)) return undefined;
+  // Anthropic nests it in `source`, OpenAI in `file`.
+  const all: JsonObject = Object.assign({}, ...[metadata, block, source, file].filter(isObject));
+  const mime = stringOf(either(all, 'mime_type', 'mimeType', 'media_type'));
+  const name = stringOf(either(all, 'filename', 'name')) || mime || 'File';
+  const { data } = all;
+  const url =
+    typeof data === 'string' ? `data:${mime};base64,${data}` : stringOf(either(all, 'url', 'file_data'));
+  const kind = type === 'image' || mime.startsWith('image/') ? 'image' : 'file';
+  return { kind, name, url: url || undefined };
 }
 
 export interface ToolCall {
@@ -136,10 +143,10 @@ export interface ToolCall {
 /** The tool calls of a message, including those whose arguments are still arriving. */
 export function toolCallsOf({ tool_calls = [], tool_call_chunks = [] }: Message): readonly ToolCall[] {
   if (tool_calls.length > 0) {
-    return tool_calls.map(({ id, name, args }, i) => ({ id: id ?? String(i), name, args }));
+    return tool_calls.map(({ id, name, args }, i) => ({ id: id || String(i), name, args }));
   }
   return tool_call_chunks.map(({ id, name, args, index }) => ({
-    id: id ?? String(index),
+    id: id || String(index),
     name: name ?? '…',
     args: args ?? '',
   }));

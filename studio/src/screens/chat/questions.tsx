@@ -23,34 +23,34 @@ interface QuestionsProps {
 export function Questions({ chat, assistant_id, thread_id, at, onAnswered }: QuestionsProps) {
   const { can } = useSession();
   const answers = useAnswers();
-  const [answered, setAnswered] = useState(0);
+  const [counts, setCounts] = useState<ReadonlyMap<string, number>>(new Map());
   const state = chat.state.data;
-  if (!state || chat.is_busy) return null;
+  if (!state) return null;
   if (state.interrupts.length === 0) {
     return state.next.length > 0 && !hasFailed(chat) ? <Paused chat={chat} next={state.next} /> : null;
   }
-  return state.interrupts.map((interrupt, i) => (
-    <AnswerForm
-      // A task that asks again keeps its id.
-      key={`${interrupt.id} ${answered}`}
-      asked={{ ...interrupt, id: interrupt.id ?? '' }}
-      beside={state.created_at && <Ago at={state.created_at} />}
-      hasKeys={i === 0}
-      isDisabled={answers.isPending || !can('run')}
-      error={refusalOf(answers, thread_id, interrupt.id ?? '')}
-      onAnswer={(value) =>
-        answers.mutate(
-          [{ thread_id, assistant_id, answers: { [interrupt.id ?? '']: value }, checkpoint_id: at }],
-          {
+  return state.interrupts.map((interrupt, i) => {
+    const id = interrupt.id ?? '';
+    return (
+      <AnswerForm
+        // A task that asks again keeps its id.
+        key={JSON.stringify([id, counts.get(id), interrupt.value])}
+        asked={{ ...interrupt, id }}
+        beside={state.created_at && <Ago at={state.created_at} />}
+        hasKeys={i === 0}
+        isDisabled={answers.isPending || chat.is_busy || !can('run')}
+        error={refusalOf(answers, thread_id, id)}
+        onAnswer={(value) =>
+          answers.mutate([{ thread_id, assistant_id, answers: { [id]: value }, checkpoint_id: at }], {
             onSuccess: () => {
-              setAnswered((count) => count + 1);
+              setCounts((before) => new Map(before).set(id, (before.get(id) ?? 0) + 1));
               onAnswered();
             },
-          },
-        )
-      }
-    />
-  ));
+          })
+        }
+      />
+    );
+  });
 }
 
 function Paused({ chat, next }: { chat: Chat; next: readonly string[] }) {

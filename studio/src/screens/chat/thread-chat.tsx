@@ -59,7 +59,11 @@ export function ThreadChat({ assistant, thread_id, schema }: ThreadChatProps) {
               onEdit={mayChange ? (...edited) => edit(chat, ...edited) : undefined}
               onRegenerate={mayChange ? (message) => regenerate(chat, message) : undefined}
             >
-              <div className="sticky bottom-0 z-10 flex max-h-[45vh] flex-col gap-2 overflow-auto empty:hidden">
+              {/* Hidden instead of absent during a run, so that the other questions keep what was typed. */}
+              <div
+                hidden={chat.is_busy}
+                className="sticky bottom-0 z-10 flex max-h-[45vh] flex-col gap-2 overflow-auto empty:hidden"
+              >
                 <Questions {...props} at={at} onAnswered={toNewest} />
               </div>
               <Problems chat={chat} />

@@ -1,6 +1,7 @@
 import { typedValue } from '../../api/values.ts';
 import { Json } from '../../ui/json.tsx';
-import { type ToolCall as Call, type Message, textOf } from './messages.ts';
+import { Media } from './media.tsx';
+import { type ToolCall as Call, type Message, mediaOf, textOf } from './messages.ts';
 
 interface ToolCallProps {
   readonly call: Call;
@@ -25,8 +26,11 @@ export function ToolCall({ call, result, isLive }: ToolCallProps) {
         {result && (
           <>
             <p className="text-xs text-ink-2">{failed ? 'Error' : 'Result'}</p>
-            {/* Many tools return JSON as text. */}
-            <Json value={typedValue(textOf(result)).value} label={`Result of ${call.name}`} />
+            <Media message={result} />
+            {(textOf(result) !== '' || mediaOf(result).length === 0) && (
+              // Many tools return JSON as text.
+              <Json value={typedValue(textOf(result)).value} label={`Result of ${call.name}`} />
+            )}
           </>
         )}
       </div>

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, dataOf, type Schemas } from '../../api/client.ts';
+import { ApiError, api, dataOf, type Schemas } from '../../api/client.ts';
 import { startRun } from '../../api/start-run.ts';
 import { type Breakpoints, breakpointsOf } from '../graph/breakpoints.ts';
 import { type ChatRun, forkPointOf, runsOfThreadQuery, stateQuery } from './chat-queries.ts';
@@ -68,7 +68,10 @@ export function useChat({ assistant_id, thread_id, at, isStreamed, onRun }: Chat
     mutationFn: ({ run_id }: ChatRun) =>
       dataOf(
         api.POST('/threads/{thread_id}/runs/{run_id}/cancel', { params: { path: { thread_id, run_id } } }),
-      ),
+      ).catch((error: unknown) => {
+        // The run has ended by itself.
+        if (!(error instanceof ApiError && error.status === 404)) throw error;
+      }),
     onSettled: () => client.invalidateQueries({ queryKey: ['thread', thread_id] }),
   });
   const values = live?.values ?? state.data?.values;

@@ -1,4 +1,5 @@
 import { api, dataOf } from '../../api/client.ts';
+import { localIso } from '../../ui/format.tsx';
 import type { Cron } from './crons-query.ts';
 import { LOCAL_ZONE } from './times.tsx';
 
@@ -33,7 +34,7 @@ export function draftOf(cron: Cron | undefined): Draft {
     thread_id: thread_id ?? '',
     schedule,
     timezone: timezone ?? '',
-    end: end_time === null ? '' : localTime(new Date(end_time)),
+    end: end_time === null ? '' : localIso(end_time).slice(0, 16),
     input: input === undefined ? '' : JSON.stringify(input, null, 2),
   };
 }
@@ -60,9 +61,4 @@ export function saveCron(cron: Cron | undefined, draft: Draft): Promise<Cron> {
   const thread_id = draft.thread_id.trim();
   if (thread_id === '') return dataOf(api.POST('/runs/crons', { body }));
   return dataOf(api.POST('/threads/{thread_id}/runs/crons', { params: { path: { thread_id } }, body }));
-}
-
-/** A time as the value of a `datetime-local` field. */
-function localTime(moment: Date): string {
-  return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

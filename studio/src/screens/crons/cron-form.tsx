@@ -35,24 +35,27 @@ type FormProps = Pick<CronFormProps, 'onClose'> & {
 function Form({ cron, onClose, onSaved }: FormProps) {
   const client = useQueryClient();
   const { data: assistants = [] } = useQuery(assistantsQuery);
+  // What the draft began with: another client may change the cron meanwhile.
+  const [first] = useState(cron);
   const [draft, setDraft] = useState(() => draftOf(cron));
   const input = typedJson(draft.input);
   const assistant_id = draft.assistant_id || assistants[0]?.assistant_id || '';
   const save = useMutation({
-    mutationFn: () => saveCron(cron, { ...draft, assistant_id }),
-    onSuccess: async (saved) => {
-      await client.invalidateQueries({ queryKey: ['cron'] });
-      onClose();
-      onSaved?.(saved);
-    },
+    mutationFn: () => saveCron(first, { ...draft, assistant_id }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['cron'] }),
   });
+  // An option of the call: a late response must not navigate a reader who has closed the dialog.
+  const onSuccess = (saved: Cron) => {
+    onClose();
+    onSaved?.(saved);
+  };
   const set = (change: Partial<Draft>) => setDraft({ ...draft, ...change });
   return (
     <form
       className="flex flex-col gap-4"
       onSubmit={(event) => {
         event.preventDefault();
-        if (input.error === undefined) save.mutate();
+        if (input.error === undefined) save.mutate(undefined, { onSuccess });
       }}
     >
       {!cron && (

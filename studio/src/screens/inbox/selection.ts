@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { isAnswered, type useAnswers } from '../interrupts/answer.ts';
+import { isAnswered, refusalOf, type useAnswers } from '../interrupts/answer.ts';
 import { keyOf, type Linked, linkedBy, type Waiting, waitsQuery } from './inbox-query.ts';
 
 /** The pages of the list. */
@@ -83,5 +83,6 @@ function useLink(
 }
 
 function isAnswer(answers: ReturnType<typeof useAnswers>, { thread_id, interrupt_id }: Waiting) {
-  return !answers.error && isAnswered(answers, thread_id, interrupt_id);
+  const isRefused = refusalOf(answers, thread_id, interrupt_id) !== null;
+  return !isRefused && isAnswered(answers, thread_id, interrupt_id);
 }

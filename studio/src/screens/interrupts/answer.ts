@@ -12,23 +12,40 @@ interface Answers {
   readonly checkpoint_id?: string | undefined;
 }
 
-/** Answers interrupts, with one run per thread. */
+/** Some answers were refused. Other threads may have got theirs. */
+class Refused extends Error {
+  readonly thread_ids: readonly string[];
+
+  constructor(message: string, threads: readonly Answers[]) {
+    super(message);
+    this.thread_ids = threads.map(({ thread_id }) => thread_id);
+  }
+}
+
+/** Answers interrupts, with one run per thread. Fails with `Refused`. */
 export function useAnswers() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (threads: readonly Answers[]) => Promise.all(threads.map(answer)),
-    // Pending until the new state is shown, so that nothing is answered twice.
-    async onSettled(runs = []) {
+    async mutationFn(threads: readonly Answers[]) {
+      const results = await Promise.allSettled(threads.map(answer));
+      const runs = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
       for (const run of runs) {
         client.setQueryData(
           runsOfThreadQuery(run.thread_id).queryKey,
           (before) => before && [run, ...before],
         );
       }
+      // Pending until the new state is shown, so that nothing is answered twice.
       await Promise.all([
         client.invalidateQueries({ queryKey: ['thread', 'list'] }),
         ...runs.map(({ thread_id }) => client.invalidateQueries({ queryKey: ['thread', thread_id] })),
       ]);
+      const refusal = results.find((result) => result.status === 'rejected');
+      if (!refusal) return;
+      const { message } = refusal.reason as Error;
+      const sent = `${runs.length} of ${threads.length} threads were answered.`;
+      const refused = threads.filter((_, i) => results[i]?.status === 'rejected');
+      throw new Refused(threads.length > 1 ? `${sent} ${message}` : message, refused);
     },
   });
 }
@@ -42,7 +59,9 @@ export function isAnswered({ variables = [] }: Given, thread_id: string, interru
 
 /** Why the last answer to this question was rejected. Errors of other questions are not shown here. */
 export function refusalOf(given: Given, thread_id: string, interrupt_id: string): Error | null {
-  return isAnswered(given, thread_id, interrupt_id) ? given.error : null;
+  const { error } = given;
+  const isRefused = error instanceof Refused && error.thread_ids.includes(thread_id);
+  return isRefused && isAnswered(given, thread_id, interrupt_id) ? error : null;
 }
 
 async function answer({ thread_id, assistant_id, answers, checkpoint_id }: Answers) {

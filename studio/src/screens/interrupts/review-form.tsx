@@ -43,6 +43,7 @@ export function ReviewForm({
       {question ? (
         <Words
           question={question}
+          isDisabled={isDisabled}
           onClose={() => setQuestion(undefined)}
           onSend={(message) => form.decide({ verdict: question, message })}
         />
@@ -118,11 +119,12 @@ function repeatsArguments(description: string): boolean {
 
 interface WordsProps {
   readonly question: Question;
+  readonly isDisabled: boolean;
   readonly onClose: () => void;
   readonly onSend: (message: string) => void;
 }
 
-function Words({ question, onClose, onSend }: WordsProps) {
+function Words({ question, isDisabled, onClose, onSend }: WordsProps) {
   const [text, setText] = useState('');
   const isOptional = question === 'reject';
   const label = isOptional ? 'Reason (optional)' : 'Message to the agent';
@@ -144,7 +146,7 @@ function Words({ question, onClose, onSend }: WordsProps) {
         value={text}
         onChange={({ target }) => setText(target.value)}
       />
-      <Button type="submit" look="primary">
+      <Button type="submit" look="primary" disabled={isDisabled}>
         {isOptional ? 'Reject' : 'Send'} <KeyHint>⏎</KeyHint>
       </Button>
       <Button onClick={onClose}>Back</Button>

@@ -22,14 +22,13 @@ export function OpenInChat({ details }: { details: DetailedStep }) {
   const navigate = useNavigate();
   const { data: thread } = useQuery(threadQuery(thread_id));
   const assistantId = thread && assistantOf(thread.metadata);
-  const open = useMutation({
-    mutationFn: (from: string) => fork(thread_id, from),
-    onSuccess: () =>
-      navigate({
-        to: '/chat/$assistantId/$threadId',
-        params: { assistantId: assistantId ?? '', threadId: thread_id },
-      }),
-  });
+  const open = useMutation({ mutationFn: (from: string) => fork(thread_id, from) });
+  // An option of the call: a late response must not navigate a reader who has left the screen.
+  const onSuccess = () =>
+    void navigate({
+      to: '/chat/$assistantId/$threadId',
+      params: { assistantId: assistantId ?? '', threadId: thread_id },
+    });
   if (!can('run') || checkpoint_id === null || namespace !== '' || assistantId === undefined) return null;
   return (
     <>
@@ -37,7 +36,7 @@ export function OpenInChat({ details }: { details: DetailedStep }) {
         look="quiet"
         className="-ml-2.5"
         disabled={open.isPending}
-        onClick={() => open.mutate(checkpoint_id)}
+        onClick={() => open.mutate(checkpoint_id, { onSuccess })}
       >
         Open in chat from here
       </Button>

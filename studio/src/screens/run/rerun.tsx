@@ -37,17 +37,18 @@ function Form({ run, close }: FormProps) {
   const navigate = useNavigate();
   const start = useMutation({
     mutationFn: (request: RunRequest) => startRun(request, place === 'same' ? run.thread_id : undefined),
-    onSuccess: ({ run_id }) => {
-      close();
-      void navigate({ to: '/runs/$runId', params: { runId: run_id } });
-    },
   });
+  // An option of the call: a late response must not navigate a reader who has closed the dialog.
+  const onSuccess = ({ run_id }: Schemas['Run']) => {
+    close();
+    void navigate({ to: '/runs/$runId', params: { runId: run_id } });
+  };
   const typed = [typedJson(input), typedJson(options)] as const;
   const isWrong = typed.some(({ error }) => error !== undefined);
   function submit(event: FormEvent) {
     event.preventDefault();
     const [given, others] = typed;
-    if (!isWrong) start.mutate({ ...(others.value as RunRequest), input: given.value });
+    if (!isWrong) start.mutate({ ...(others.value as RunRequest), input: given.value }, { onSuccess });
   }
   return (
     <form onSubmit={submit} className="flex flex-col gap-3">

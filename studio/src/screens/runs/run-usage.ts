@@ -10,7 +10,7 @@ export type RunUsage = Schemas['RunUsageReport']['runs'][number];
 /** Loaded apart from the list, which does not wait for it. */
 const usageQuery = (run_ids: readonly string[]) =>
   queryOptions({
-    queryKey: ['run', 'usage', run_ids],
+    queryKey: ['run', run_ids, 'usage'],
     queryFn: async () => {
       const { runs } = await dataOf(api.POST('/usage/runs', { body: { run_ids: [...run_ids] } }));
       return runs.map((usage) => [usage.run_id, usage] as const);

@@ -9,7 +9,7 @@ type ThreadSearch = Schemas['ThreadSearchRequest'];
 /** Titles of threads, by id. Loaded apart from the list, which does not wait for them, and without other metadata. */
 const titlesQuery = (ids: readonly string[]) =>
   queryOptions({
-    queryKey: ['thread', 'titles', ids.toSorted()],
+    queryKey: ['thread', ids.toSorted(), 'titles'],
     queryFn: async () => {
       const extract = { title: 'metadata.title' };
       const body: ThreadSearch = { ids: [...ids], limit: ids.length, select: ['thread_id'], extract };

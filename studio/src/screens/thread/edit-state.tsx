@@ -29,11 +29,12 @@ export function EditState({ thread, checkpoint_id, writer, close, done }: EditSt
   const parsed = parse(text);
   const saving = useMutation({
     mutationFn: () => edit(thread.thread_id, checkpoint_id, parsed.values ?? {}, asNode || undefined),
-    onSuccess: async (id) => {
-      close();
-      await done(id);
-    },
   });
+  // An option of the call: a late response must not select anything in another view.
+  const onSuccess = (id: string) => {
+    close();
+    void done(id);
+  };
   return (
     <Dialog title="Edit state" open onClose={close}>
       <p className="text-ink-2">
@@ -67,7 +68,11 @@ export function EditState({ thread, checkpoint_id, writer, close, done }: EditSt
       )}
       <div className="flex justify-end gap-2">
         <Button onClick={close}>Discard</Button>
-        <Button look="primary" disabled={!parsed.values || saving.isPending} onClick={() => saving.mutate()}>
+        <Button
+          look="primary"
+          disabled={!parsed.values || saving.isPending}
+          onClick={() => saving.mutate(undefined, { onSuccess })}
+        >
           Write checkpoint
         </Button>
       </div>

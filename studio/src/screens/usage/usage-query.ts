@@ -52,7 +52,7 @@ function queryOf(filters: UsageFilters) {
 /** One sum for each of the groups. */
 export const usageQuery = (filters: UsageFilters, by: Grouping) =>
   infiniteQueryOptions({
-    queryKey: ['usage', { ...filters }, by],
+    queryKey: ['system', 'usage', { ...filters }, by],
     queryFn: async ({ pageParam }) => {
       const query = { ...queryOf(filters), by: [by], limit: PAGE, offset: pageParam };
       const { groups, next } = await dataOf(api.GET('/usage', { params: { query } }));
@@ -66,7 +66,7 @@ export const usageQuery = (filters: UsageFilters, by: Grouping) =>
 /** The sum of all. */
 export const totalQuery = (filters: UsageFilters) =>
   queryOptions({
-    queryKey: ['usage', { ...filters }, 'total'],
+    queryKey: ['system', 'usage', { ...filters }, 'total'],
     queryFn: async () => {
       const { groups } = await dataOf(api.GET('/usage', { params: { query: queryOf(filters) } }));
       return groups[0];
@@ -74,6 +74,6 @@ export const totalQuery = (filters: UsageFilters) =>
   });
 
 export const budgetsQuery = queryOptions({
-  queryKey: ['usage', 'budgets'],
+  queryKey: ['system', 'usage', 'budgets'],
   queryFn: () => dataOf(api.GET('/usage/budgets')),
 });
