@@ -107,10 +107,12 @@ export function a2aTasks(context: A2aContext) {
         await save(await cancelUnanswered(actor, waiting, 'Cancelled by the client.'));
         return (await tasks.get(row.task_id)) ?? row;
       }
-      const { thread_id, run_id } = row;
-      await services.runs
-        .cancel(actor, thread_id, run_id, { action: 'interrupt', wait: true }, signal)
-        .catch(undefinedIfNotFound);
+      // Newest first: the end of an earlier run would start the next one.
+      for (const run_id of (await tasks.runsPendingArtifacts(row.task_id)).toReversed()) {
+        await services.runs
+          .cancel(actor, row.thread_id, run_id, { action: 'interrupt', wait: true }, signal)
+          .catch(undefinedIfNotFound);
+      }
       return find(actor, assistant_id, id);
     },
   };
