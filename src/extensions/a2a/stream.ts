@@ -156,20 +156,23 @@ async function* eventsOf(
   const chunks = new ArtifactChunks();
   const frames = await services.runs.joinStream(actor, row.thread_id, row.run_id, { after: 0 }, signal);
   let isMuted = muted > 0;
+  function* snapshot(): Generator<TaskEvent> {
+    if (isMuted)
+      for (const chunk of chunks.snapshot())
+        yield { id: undefined, response: { payload: artifactUpdate(row, chunk) } };
+    isMuted = false;
+  }
   let startedTask = row;
   for await (const frame of frames) {
     // Report the run's start time to every subscriber, including those that subscribed while it was queued.
     if (frame.event === 'metadata') startedTask = await startedRow(tasks, startedTask);
-    if (isMuted && frame.seq > muted) {
-      isMuted = false;
-      for (const chunk of chunks.snapshot())
-        yield { id: undefined, response: { payload: artifactUpdate(row, chunk) } };
-    }
+    if (frame.seq > muted) yield* snapshot();
     for (const payload of payloadsOf(startedTask, frame, chunks)) {
       const event = numbered(payload);
       if (!isMuted && number > seen) yield event;
     }
   }
+  yield* snapshot();
   const finalized = await afterRun(context, taskService, actor, row, signal);
   if (finalized?.run_id !== row.run_id) return finalized;
   const task = await taskService.view(actor, finalized, scope);
