@@ -76,7 +76,7 @@ export function a2aStream(context: A2aContext, taskService: A2aTasks) {
       yield { id: undefined, response: { payload: { $case: 'task', value } } };
       if (!isStopped(stateOf(row)))
         return yield* followTask(actor, row, { ...options, seen: 0, muted }, signal);
-      const next = await untilResumed(context, row, signal);
+      const next = await untilResumed(context, taskService, row, signal);
       if (!next) return;
       if (next.run_id !== row.run_id)
         return yield* followTask(actor, next, { ...options, seen: 0, muted: 0 }, signal);
@@ -101,16 +101,21 @@ export function a2aStream(context: A2aContext, taskService: A2aTasks) {
   };
 }
 
-/** Waits until the interrupted task is resumed or cancelled; `undefined` if it is deleted, or on abort. */
+/**
+ * Waits until the interrupted task is resumed or cancelled, or its thread continues without it; `undefined` if it is
+ * deleted, or on abort.
+ */
 async function untilResumed(
   { tasks, bus }: A2aContext,
+  { finalize }: A2aTasks,
   row: A2aTaskRow,
   signal: AbortSignal,
 ): Promise<A2aTaskRow | undefined> {
   const changed = new Latch();
   using _subscription = bus.onUpdated(row.task_id, () => changed.open());
   while (!signal.aborted) {
-    const now = await tasks.get(row.task_id);
+    const found = await tasks.get(row.task_id);
+    const now = found && (await tasks.isSuperseded(row.task_id)) ? await finalize(found) : found;
     if (!now || now.run_id !== row.run_id || isTerminal(stateOf(now))) return now;
     await changed.wait(SAFETY_POLL_MS, signal);
   }

@@ -133,6 +133,17 @@ test('a subscriber of a waiting task is notified of the answer and of a cancella
   }
 });
 
+test('a subscriber of a waiting task is notified when its thread continues outside A2A', async () => {
+  const { result } = await rpcTo(server, 'chat-question')('SendMessage', { message: message('Hi') });
+  const { id, contextId } = result.task;
+  const params = { id };
+  const events = await taskEvents(http, 'chat-question', { method: 'SubscribeToTask', params });
+  await nextOf(events, 1);
+  const run = { assistant_id: 'chat-question', command: { resume: 'Ada' } };
+  await server.post(`/threads/${contextId}/runs/wait`, run);
+  expect(await lastStates([events])).toEqual(['TASK_STATE_CANCELED']);
+});
+
 test('A2A contexts map to threads or names, tasks to runs, and mismatching ids are refused', async () => {
   const asking = rpcTo(server, 'chat-question');
   const { result } = await asking('SendMessage', { message: message('Hi') });

@@ -122,6 +122,11 @@ export function a2aTaskRepository(db: Db) {
     ): Promise<A2aTaskRow[]> =>
       page(db, [sql`t.state in ${list(states)}`, HAS_SUBSCRIBERS, IS_SUPERSEDED], after, limit),
 
+    async isSuperseded(task_id: string): Promise<boolean> {
+      const row = await db.get(sql`select 1 from ${FROM} where t.task_id = ${task_id} and ${IS_SUPERSEDED}`);
+      return row !== undefined;
+    },
+
     turns: (task_id: string): Promise<A2aTurn[]> => listTurns(db, task_id),
 
     runsPendingArtifacts: (task_id: string): Promise<string[]> => runsPendingArtifacts(db, task_id),
