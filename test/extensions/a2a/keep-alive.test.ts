@@ -2,15 +2,17 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { A2A_FOLDER as folder, message } from '../../support/a2a.ts';
+import { nextOf, taskEvents } from '../../support/a2a-events.ts';
 import { openApp } from '../../support/app.ts';
+import { httpClient } from '../../support/http-client.ts';
 import { until } from '../../support/until.ts';
 
 let server: Awaited<ReturnType<typeof openApp>>;
-let agent: string;
+let url: string;
 
 beforeAll(async () => {
   server = await openApp({ folder, graphs: ['sleeper'] });
-  agent = `${(await server.app.listen()).url}/a2a/sleeper`;
+  url = (await server.app.listen()).url;
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -28,7 +30,7 @@ test.each([
   const before = await working();
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const headers = { 'content-type': 'application/json' };
-  const call = request(`${agent}/${verb}`, { method: 'POST', headers });
+  const call = request(`${url}/a2a/sleeper/${verb}`, { method: 'POST', headers });
   let heard = '';
   call.on('response', (answer: IncomingMessage) => answer.on('data', (data) => (heard += data)));
   call.end(JSON.stringify({ message: message({ ms: 60_000 }) }));
@@ -40,3 +42,23 @@ test.each([
   call.destroy();
   await once(call, 'close');
 });
+
+test.each(['SubscribeToTask', 'tasks/resubscribe', ':subscribe'])(
+  'an A2A client that reconnects to a silent task by %s is answered at once',
+  async (method) => {
+    using http = httpClient(url);
+    const params = { message: message({ ms: 60_000 }) };
+    const events = await taskEvents(http, 'sleeper', { method: 'SendStreamingMessage', params });
+    const [task, working] = await nextOf(events, 2);
+    await events.return(undefined);
+    const id = task?.value.id;
+    const path = method.startsWith(':') ? `/a2a/sleeper/tasks/${id}${method}` : '/a2a/sleeper';
+    const body = { jsonrpc: '2.0', id: 1, method, params: { id } };
+    const headers = { 'last-event-id': working?.id ?? '' };
+    const again = await http.stream('POST', path, { body, headers });
+    expect(again.status).toBe(200);
+    await server.post(`/a2a/sleeper/tasks/${id}:cancel`);
+    const [last] = (await Array.fromAsync(again.events)).slice(-1);
+    expect(last?.data).toMatch(/"(TASK_STATE_CANCELED|canceled)"/);
+  },
+);
