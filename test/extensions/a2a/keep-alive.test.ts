@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
+import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { A2A_FOLDER as folder, message } from '../../support/a2a.ts';
+import { A2A_FOLDER as folder, message, routesOver } from '../../support/a2a.ts';
 import { nextOf, taskEvents } from '../../support/a2a-events.ts';
 import { openApp } from '../../support/app.ts';
+import { bareServer } from '../../support/bare-server.ts';
 import { httpClient } from '../../support/http-client.ts';
 import { until } from '../../support/until.ts';
 
@@ -41,6 +43,28 @@ test.each([
   expect(call.destroyed).toBe(false);
   call.destroy();
   await once(call, 'close');
+});
+
+test('a message over HTTP+JSON that is refused after a keep-alive gets the error of A2A as its body', async () => {
+  const sent = Promise.withResolvers<void>();
+  const refused = Promise.withResolvers<never>();
+  const send = () => {
+    sent.resolve();
+    return refused.promise;
+  };
+  const routes = [routesOver({ cardDataOf: async () => ({ assistant: {} }), send })];
+  await using bare = await bareServer({ extensions: { routes, offAnswer: () => undefined } });
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  using http = httpClient(await bare.listen());
+  const answer = http.send('POST', '/a2a/any/message:send', { body: { message: message('Hi') } });
+  await sent.promise;
+  vi.advanceTimersByTime(4_000);
+  refused.reject(new RequestMalformedError('No.'));
+  expect(await answer).toMatchObject({
+    status: 200,
+    body: { error: { code: 400, status: 'INVALID_ARGUMENT', message: 'No.' } },
+  });
+  expect(bare.log.filter(({ level }) => level === 'error')).toEqual([]);
 });
 
 test.each(['SubscribeToTask', 'tasks/resubscribe', ':subscribe'])(
