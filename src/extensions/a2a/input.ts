@@ -40,7 +40,11 @@ export function resumeValue({ parts }: Message, interrupts: readonly Interrupt[]
   );
   const ids = interrupts.map(({ id }) => id);
   const [first] = data;
-  if (first === undefined) return resumeValueOf(onlyOne(interrupts)?.value, textOfParts(parts));
+  if (first === undefined) {
+    const [part] = parts;
+    if (parts.every(isText)) return resumeValueOf(onlyOne(interrupts)?.value, textOfParts(parts));
+    return parts.length === 1 && part?.content?.$case === 'data' ? part.content.value : contentOf(parts);
+  }
   const { resume, ...others } = first;
   if (resume !== undefined && Object.keys(others).length === 0) {
     return answersById(resume, ids) ?? resume;
@@ -66,6 +70,10 @@ function isInput({ content, metadata }: Part): boolean {
   return content?.$case === 'data' && isObject(content.value) && metadata?.['target'] !== 'message';
 }
 
+function isText({ content }: Part): boolean {
+  return content?.$case === 'text';
+}
+
 function contentOf(parts: readonly Part[]): unknown {
   const [first] = parts;
   if (parts.length === 1 && first?.content?.$case === 'text') return first.content.value;
@@ -74,8 +82,7 @@ function contentOf(parts: readonly Part[]): unknown {
 
 function asTextField(parts: readonly Part[], { fields }: CardData): JsonObject {
   const field = onlyTextField(fields);
-  const isText = parts.every(({ content }) => content?.$case === 'text');
-  if (field !== undefined && isText) return { [field]: textOfParts(parts) };
+  if (field !== undefined && parts.every(isText)) return { [field]: textOfParts(parts) };
   throw new RequestMalformedError(
     `This agent does not accept messages. Send a data part with an object that has its fields: ${fieldNames(fields)}`,
   );

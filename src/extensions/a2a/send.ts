@@ -12,7 +12,7 @@ import { stateNameOf } from './state-names.ts';
 import type { NewPushConfig } from './storage/push-configs.ts';
 import type { A2aTaskRepository, A2aTaskRow } from './storage/tasks.ts';
 import type { ContinuedTask, NewTurn } from './storage/turns.ts';
-import { INTERRUPTED_STATES, interruptsOf, isTerminal, stateOf } from './task-view.ts';
+import { INTERRUPTED_STATES, isTerminal, stateOf } from './task-view.ts';
 import { type A2aTasks, isInContext } from './tasks.ts';
 
 const MAX_CONTEXT_ID = 255;
@@ -81,10 +81,10 @@ export function a2aSend(context: A2aContext, taskService: A2aTasks, checkedPush:
       );
     }
     checkMediaTypes(message, card);
-    const { state } = await taskService.taskContext(actor, row);
+    const { state, interrupts } = await taskService.taskContext(actor, row);
     const answers = questionOf(row);
     const turned = answers
-      ? { command: { resume: resumeValue(message, interruptsOf(state)) } }
+      ? { command: { resume: resumeValue(message, interrupts) } }
       : { input: inputOf(message, card) };
     const position = stateMessages(state?.values).length;
     const task = { is_new: false as const, task_id, answers };

@@ -21,7 +21,8 @@ import { agentMessage } from './task-view.ts';
 export type Payload = NonNullable<StreamResponse['payload']>;
 
 export function payloadsOf(row: A2aTaskRow, frame: Frame, chunks: ArtifactChunks): Payload[] {
-  if (frame.event === 'metadata') return [workingStatus(row, undefined)];
+  if (frame.event === 'metadata')
+    return [workingStatus(row, undefined), ...chunks.abandon().map(asUpdate(row))];
   if (frame.event === 'messages')
     return streamedChunks(frame)
       .map((streamed) => chunks.add(streamed))
@@ -80,8 +81,11 @@ export class ArtifactChunks {
   #sent: Artifact[] = [];
   /** Ids of artifacts without a last chunk yet. */
   readonly #open = new Set<string>();
+  /** Ids of artifacts of models. */
+  readonly #streamed = new Set<string>();
 
   add({ artifact, isWhole }: StreamedChunk): ArtifactChunk {
+    this.#streamed.add(artifact.artifactId);
     const isKnown = this.#sent.some(({ artifactId }) => artifactId === artifact.artifactId);
     return this.append({ artifact, append: isKnown && !isWhole, lastChunk: isWhole });
   }
@@ -92,6 +96,19 @@ export class ArtifactChunks {
     if (chunk.lastChunk) this.#open.delete(artifactId);
     else this.#open.add(artifactId);
     return chunk;
+  }
+
+  /** At the start of an attempt: empties what models were streaming when the previous one was lost. */
+  abandon(): ArtifactChunk[] {
+    const isLost = ({ artifactId }: Artifact) => this.#streamed.has(artifactId) && this.#open.has(artifactId);
+    const lost = this.#sent.filter(isLost);
+    this.#sent = this.#sent.filter((artifact) => !isLost(artifact));
+    for (const { artifactId } of lost) this.#open.delete(artifactId);
+    return lost.map((artifact) => ({
+      artifact: { ...artifact, parts: [textPart('')] },
+      append: false,
+      lastChunk: true,
+    }));
   }
 
   /** Each artifact so far as one chunk. */

@@ -1,7 +1,9 @@
 import { type StreamResponse, TaskState } from '@a2a-js/sdk';
 import type { Actor } from '../../auth/actor.ts';
+import { undefinedIfNotFound } from '../../core/errors.ts';
 import { Latch } from '../../core/latch.ts';
 import { SAFETY_POLL_MS } from '../../events/safety-poll.ts';
+import { isFinal } from '../../services/runs/transitions.ts';
 import type { A2aContext } from './context.ts';
 import type { A2aTaskRepository, A2aTaskRow } from './storage/tasks.ts';
 import {
@@ -30,7 +32,7 @@ export interface StreamOptions {
 
 /** Streams of task events. */
 export function a2aStream(context: A2aContext, taskService: A2aTasks) {
-  const { tasks, services, live, events } = context;
+  const { services, live, events } = context;
   async function* followTask(
     actor: Actor,
     row: A2aTaskRow,
@@ -74,7 +76,7 @@ export function a2aStream(context: A2aContext, taskService: A2aTasks) {
       yield { id: undefined, response: { payload: { $case: 'task', value } } };
       if (!isStopped(stateOf(row)))
         return yield* followTask(actor, row, { ...options, seen: 0, muted }, signal);
-      const next = await untilResumed(context, row, signal);
+      const next = await untilResumed(context, taskService, row, signal);
       if (!next) return;
       if (next.run_id !== row.run_id)
         return yield* followTask(actor, next, { ...options, seen: 0, muted: 0 }, signal);
@@ -91,67 +93,93 @@ export function a2aStream(context: A2aContext, taskService: A2aTasks) {
       for (let current = row; ; ) {
         const { thread_id, run_id } = current;
         for await (const _ of await services.runs.joinStream(actor, thread_id, run_id, { after: 0 }, signal));
-        const now = await tasks.get(row.task_id);
-        if (!now || signal.aborted) return now ?? current;
-        current = await taskService.finalize(now);
-        if (current.run_id === run_id) return current;
+        const next: A2aTaskRow | undefined = await afterRun(context, taskService, actor, current, signal);
+        if (!next || next.run_id === run_id) return next ?? current;
+        current = next;
       }
     },
   };
 }
 
-/** Waits until the interrupted task is resumed or cancelled; `undefined` if it is deleted, or on abort. */
+/**
+ * Waits until the interrupted task is resumed or cancelled, or its thread continues without it; `undefined` if it is
+ * deleted, or on abort.
+ */
 async function untilResumed(
   { tasks, bus }: A2aContext,
+  { finalize }: A2aTasks,
   row: A2aTaskRow,
   signal: AbortSignal,
 ): Promise<A2aTaskRow | undefined> {
   const changed = new Latch();
   using _subscription = bus.onUpdated(row.task_id, () => changed.open());
   while (!signal.aborted) {
-    const now = await tasks.get(row.task_id);
+    const found = await tasks.get(row.task_id);
+    const now = found && (await tasks.isSuperseded(row.task_id)) ? await finalize(found) : found;
     if (!now || now.run_id !== row.run_id || isTerminal(stateOf(now))) return now;
     await changed.wait(SAFETY_POLL_MS, signal);
   }
   return undefined;
 }
 
+/** The task after the stream of its run has ended, finalized; `undefined` if it was deleted, or on abort. */
+async function afterRun(
+  { tasks, services: { runs } }: A2aContext,
+  { finalize }: A2aTasks,
+  actor: Actor,
+  { task_id, thread_id, run_id }: A2aTaskRow,
+  signal: AbortSignal,
+): Promise<A2aTaskRow | undefined> {
+  let row = await tasks.get(task_id);
+  if (row?.run_id === run_id && !isFinal(row.run_status)) {
+    for (const earlier of await tasks.runsPendingArtifacts(task_id)) {
+      const frames = await runs
+        .joinStream(actor, thread_id, earlier, { after: 'now' }, signal)
+        .catch(undefinedIfNotFound);
+      for await (const _ of frames ?? []);
+    }
+    row = await tasks.get(task_id);
+  }
+  return row && !signal.aborted ? finalize(row) : undefined;
+}
+
 /** Events of the current run after the first `seen`; frames up to `muted` are collapsed into a snapshot. */
 async function* eventsOf(
-  { tasks, services: { runs } }: A2aContext,
+  context: A2aContext,
   taskService: A2aTasks,
   actor: Actor,
   row: A2aTaskRow,
   { scope, answer_in_status, seen, muted }: StreamOptions & { seen: number; muted: number },
   signal: AbortSignal,
 ): AsyncGenerator<TaskEvent, A2aTaskRow | undefined> {
+  const { tasks, services } = context;
   let number = 0;
   const numbered = (payload: Payload): TaskEvent => ({
     id: `${row.run_id}:${++number}`,
     response: { payload },
   });
   const chunks = new ArtifactChunks();
-  const frames = await runs.joinStream(actor, row.thread_id, row.run_id, { after: 0 }, signal);
+  const frames = await services.runs.joinStream(actor, row.thread_id, row.run_id, { after: 0 }, signal);
   let isMuted = muted > 0;
+  function* snapshot(): Generator<TaskEvent> {
+    if (isMuted)
+      for (const chunk of chunks.snapshot())
+        yield { id: undefined, response: { payload: artifactUpdate(row, chunk) } };
+    isMuted = false;
+  }
   let startedTask = row;
   for await (const frame of frames) {
     // Report the run's start time to every subscriber, including those that subscribed while it was queued.
     if (frame.event === 'metadata') startedTask = await startedRow(tasks, startedTask);
-    if (isMuted && frame.seq > muted) {
-      isMuted = false;
-      for (const chunk of chunks.snapshot())
-        yield { id: undefined, response: { payload: artifactUpdate(row, chunk) } };
-    }
+    if (frame.seq > muted) yield* snapshot();
     for (const payload of payloadsOf(startedTask, frame, chunks)) {
       const event = numbered(payload);
       if (!isMuted && number > seen) yield event;
     }
   }
-  if (signal.aborted) return undefined;
-  const now = await tasks.get(row.task_id);
-  if (!now) return undefined;
-  const finalized = await taskService.finalize(now);
-  if (finalized.run_id !== row.run_id) return finalized;
+  yield* snapshot();
+  const finalized = await afterRun(context, taskService, actor, row, signal);
+  if (finalized?.run_id !== row.run_id) return finalized;
   const task = await taskService.view(actor, finalized, scope);
   for (const payload of [...finalChunks(row, chunks, task), finalStatus(task, answer_in_status)]) {
     const event = numbered(payload);
@@ -160,9 +188,8 @@ async function* eventsOf(
   return finalized;
 }
 
-/** Rereads a row that was read before its run started. */
+/** Rereads a row that may have been read before its run started. */
 async function startedRow(tasks: A2aTaskRepository, row: A2aTaskRow): Promise<A2aTaskRow> {
-  if (stateOf(row) !== TaskState.TASK_STATE_SUBMITTED) return row;
   const now = await tasks.get(row.task_id);
   return now?.run_id === row.run_id && stateOf(now) === TaskState.TASK_STATE_WORKING ? now : row;
 }

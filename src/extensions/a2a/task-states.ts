@@ -14,7 +14,7 @@ import { stateNameOf } from './state-names.ts';
 import type { TaskFinalization, TaskResult } from './storage/finalize-task.ts';
 import type { NotificationBody } from './storage/push-configs.ts';
 import type { A2aTaskQuery, A2aTaskRow } from './storage/tasks.ts';
-import { agentOutputOf, interruptsOf, isTerminal, stateOf, type TaskContext, taskOf } from './task-view.ts';
+import { agentOutputOf, isTerminal, stateOf, type TaskContext, taskOf } from './task-view.ts';
 
 /** Page size when finalizing tasks. */
 const BATCH = 100;
@@ -123,13 +123,12 @@ export function finalizationOf(
 }
 
 function finalStateOf(
-  { row, state, agent_output: agentOutput, is_newest }: TaskContextAtCheckpoint,
+  { row, state, interrupts, agent_output: agentOutput, is_newest }: TaskContextAtCheckpoint,
   now: string,
 ): Omit<TaskResult, 'artifacts'> {
   // The task still asks what a refused answer was to answer.
   const stops = row.run_status === 'success' || row.error?.reason !== undefined;
   if (!stops) return { state: stateNameOf(row) };
-  const interrupts = interruptsOf(state);
   if (state && (state.next.length > 0 || interrupts.length > 0)) {
     if (!is_newest) return { state: CANCELED, reason: UNANSWERED, at: now };
     const is_auth = interrupts.some(({ value }) => isObject(value) && value['type'] === 'auth_required');
@@ -147,7 +146,7 @@ export interface TaskContextAtCheckpoint extends TaskContext {
 
 /** Loads a task's turns and the thread state that its runs produced. */
 async function loadTaskContext(
-  { tasks, services: { threadState }, cardDataOf }: A2aContext,
+  { tasks, services: { threads, threadState }, cardDataOf }: A2aContext,
   actor: Actor,
   row: A2aTaskRow,
 ): Promise<TaskContextAtCheckpoint> {
@@ -161,14 +160,23 @@ async function loadTaskContext(
   ]);
   const at = last && { checkpoint_id: last.checkpoint_id };
   const state = at && (await threadState.at(actor, thread_id, at, {}).catch(undefinedIfNotFound));
+  const is_newest = last?.is_newest ?? true;
+  const interrupts = (state?.tasks ?? []).flatMap((task) => task.interrupts);
+  const isPaused = isFinal(row.run_status) && state !== undefined && state.next.length > 0;
+  // Only the thread's row has what the server itself asks, such as whether to exceed a budget.
+  const thread =
+    isPaused && is_newest && interrupts.length === 0
+      ? await threads.get(actor, thread_id).catch(undefinedIfNotFound)
+      : undefined;
   const agentOutput = last?.written.includes('a2a') ? agentOutputOf(state) : {};
   return {
     row,
     turns,
     state,
+    interrupts: thread ? Object.values(thread.interrupts ?? {}).flat() : interrupts,
     agent_output: agentOutput,
     outputs: card?.outputs ?? [],
-    is_newest: last?.is_newest ?? true,
+    is_newest,
   };
 }
 

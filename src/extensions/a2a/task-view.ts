@@ -16,6 +16,8 @@ export interface TaskContext {
   readonly turns: readonly A2aTurn[];
   /** Thread state after the last of its runs that wrote a checkpoint. */
   readonly state: ThreadState | undefined;
+  /** Pending interrupts. */
+  readonly interrupts: readonly Interrupt[];
   /** The `a2a` output that this task's runs wrote; excludes what an earlier task left in the state. */
   readonly agent_output: JsonObject;
   /** Output fields other than `messages`. */
@@ -40,11 +42,6 @@ export function isStopped(state: TaskState): boolean {
 
 export function stateOf(row: Pick<A2aTaskRow, 'state' | 'run_status'>): TaskState {
   return taskStateFromJSON(stateNameOf(row));
-}
-
-/** Pending interrupts. */
-export function interruptsOf(state: ThreadState | undefined): Interrupt[] {
-  return (state?.tasks ?? []).flatMap(({ interrupts }) => interrupts);
 }
 
 /** The graph's own A2A output: the `a2a` key of its values. */
@@ -107,10 +104,10 @@ export function agentMessage(
 }
 
 function statusMessageOf(context: TaskContext): Message | undefined {
-  const { row, state } = context;
+  const { row, interrupts } = context;
   const message = (parts: Message['parts']) => agentMessage(row, `${row.run_id}-status`, parts);
   const current = stateOf(row);
-  if (INTERRUPTED_STATES.includes(current)) return message(interruptParts(interruptsOf(state)));
+  if (INTERRUPTED_STATES.includes(current)) return message(interruptParts(interrupts));
   if (current === TaskState.TASK_STATE_FAILED) return message([textPart(runErrorMessage(row.error))]);
   if (row.reason !== null) return message([textPart(row.reason)]);
   return directAnswerOf(context);
@@ -124,10 +121,10 @@ function interruptParts(interrupts: readonly Interrupt[]) {
 
 /** Artifacts for everything the task added to its thread. */
 function artifactsOf(context: TaskContext): Artifact[] {
-  const { row, state, agent_output: agentOutput } = context;
+  const { row, state, interrupts, agent_output: agentOutput } = context;
   const eventArtifacts = row.artifacts.map((artifact) => Artifact.fromJSON(artifact));
   const interruptArtifacts = INTERRUPTED_STATES.includes(stateOf(row))
-    ? interruptsOf(state).map(interruptArtifact)
+    ? interrupts.map(interruptArtifact)
     : [];
   if (!state || stateOf(row) === TaskState.TASK_STATE_REJECTED || directAnswerOf(context))
     return eventArtifacts;

@@ -15,7 +15,7 @@ import { CANCELED, finalizationOf, type TaskStates, taskStates, UNANSWERED } fro
 import {
   directAnswerOf,
   INTERRUPTED_STATES,
-  isTerminal,
+  isStopped,
   stateOf,
   submittedTaskOf,
   taskOf,
@@ -59,6 +59,15 @@ export function a2aTasks(context: A2aContext) {
     return finalizationOf(context, await taskContext(actor, row), { state: CANCELED, reason, artifacts, at });
   }
 
+  async function cancelRuns(actor: Actor, { task_id, thread_id }: A2aTaskRow, signal: AbortSignal) {
+    // Newest first: the end of an earlier run would start the next one.
+    for (const run_id of (await tasks.runsPendingArtifacts(task_id)).toReversed()) {
+      await services.runs
+        .cancel(actor, thread_id, run_id, { action: 'interrupt', wait: true }, signal)
+        .catch(undefinedIfNotFound);
+    }
+  }
+
   return {
     find,
     finalize,
@@ -96,22 +105,18 @@ export function a2aTasks(context: A2aContext) {
 
     /** Cancels a running or interrupted task; no-op if already cancelled. Throws `TaskNotCancelableError`. */
     async cancel(actor: Actor, assistant_id: string, id: string, signal: AbortSignal): Promise<A2aTaskRow> {
-      const row = await find(actor, assistant_id, id);
-      const state = stateOf(row);
-      if (state === TaskState.TASK_STATE_CANCELED) return row;
-      if (isTerminal(state)) {
-        throw new TaskNotCancelableError(`Task ${id} has ended and cannot be cancelled: ${stateNameOf(row)}`);
+      let row = await find(actor, assistant_id, id, 'threads:update');
+      if (!isStopped(stateOf(row))) {
+        await cancelRuns(actor, row, signal);
+        row = await find(actor, assistant_id, id, 'threads:update');
       }
-      if (INTERRUPTED_STATES.includes(state)) {
-        const waiting = await find(actor, assistant_id, id, 'threads:update');
-        await save(await cancelUnanswered(actor, waiting, 'Cancelled by the client.'));
-        return (await tasks.get(row.task_id)) ?? row;
+      if (INTERRUPTED_STATES.includes(stateOf(row))) {
+        await save(await cancelUnanswered(actor, row, 'Cancelled by the client.'));
+        row = (await tasks.get(row.task_id)) ?? row;
       }
-      const { thread_id, run_id } = row;
-      await services.runs
-        .cancel(actor, thread_id, run_id, { action: 'interrupt', wait: true }, signal)
-        .catch(undefinedIfNotFound);
-      return find(actor, assistant_id, id);
+      if (stateOf(row) !== TaskState.TASK_STATE_CANCELED)
+        throw new TaskNotCancelableError(`Task ${id} cannot be cancelled: ${stateNameOf(row)}`);
+      return row;
     },
   };
 }

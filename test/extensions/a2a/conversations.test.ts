@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { A2A_FOLDER as folder, message, type Rpc, rpcTo } from '../../support/a2a.ts';
-import { nextOf, taskEvents } from '../../support/a2a-events.ts';
+import { nextOf, type TaskEvent, taskEvents } from '../../support/a2a-events.ts';
 import { openApp } from '../../support/app.ts';
 import { type HttpClient, httpClient } from '../../support/http-client.ts';
 import { type Project, project } from '../../support/project.ts';
@@ -56,6 +56,44 @@ test('a message to a working task is handled after the current run, in the same 
   expect(texts.filter(Boolean)).toEqual(['Seen: first', 'And more.']);
 });
 
+/** A working task with a message that waits, and the events of both. */
+async function workingWithFollowUp(file: string) {
+  const { id, events, release } = await working(file);
+  onTestFinished(release);
+  const more = message({ shows: [], waits_for: '', answer: 'And more.' }, { taskId: id });
+  const { result } = await rpc('SendMessage', { message: more, configuration: AT_ONCE });
+  const params = { id };
+  const followed = await taskEvents(http, 'says', { method: 'SubscribeToTask', params });
+  await nextOf(followed, 1);
+  const runs = `/threads/${result.task.contextId}/runs`;
+  return { id, runs, streams: [events, followed], release };
+}
+
+async function lastStates(streams: AsyncGenerator<TaskEvent>[]): Promise<(string | undefined)[]> {
+  const each = await Promise.all(streams.map((events) => Array.fromAsync(events)));
+  return each.map((events) => events.at(-1)?.value.status.state);
+}
+
+test('cancelling a task cancels its current run and the message that waits for its end', async () => {
+  const { id, runs, streams } = await workingWithFollowUp('cancelled');
+  expect(await stateOf(id)).toBe('TASK_STATE_WORKING');
+  expect((await rpc('CancelTask', { id })).result.status.state).toBe('TASK_STATE_CANCELED');
+  const statuses = (await server.get(runs)).body.map(({ status }: { status: string }) => status);
+  expect(statuses).toEqual(['interrupted', 'interrupted']);
+  expect(await lastStates(streams)).toEqual(['TASK_STATE_CANCELED', 'TASK_STATE_CANCELED']);
+});
+
+test('a task whose waiting message alone is cancelled works until its current run has ended', async () => {
+  const { id, runs, streams, release } = await workingWithFollowUp('finished');
+  const [{ run_id }] = (await server.get(runs)).body;
+  await server.post(`${runs}/${run_id}/cancel?wait=true`);
+  expect(await stateOf(id)).toBe('TASK_STATE_WORKING');
+  await release();
+  expect(await lastStates(streams)).toEqual(['TASK_STATE_CANCELED', 'TASK_STATE_CANCELED']);
+  const { artifacts } = (await rpc('GetTask', { id })).result;
+  expect(artifacts[0].parts).toEqual([{ text: 'Seen: finished' }]);
+});
+
 test('a new message in a busy context becomes a task that waits for its turn', async () => {
   const { id, events, release } = await working('second', { contextId: 'busy' });
   const next = message({ shows: [], waits_for: '', answer: 'Later.' }, { contextId: 'busy' });
@@ -93,6 +131,17 @@ test('a subscriber of a waiting task is notified of the answer and of a cancella
     const rest = (await Array.fromAsync(events)).flatMap(({ value: { status } }) => (status ? [status] : []));
     expect(rest.map(({ state }) => state)).toEqual(states.map((state) => `TASK_STATE_${state}`));
   }
+});
+
+test('a subscriber of a waiting task is notified when its thread continues outside A2A', async () => {
+  const { result } = await rpcTo(server, 'chat-question')('SendMessage', { message: message('Hi') });
+  const { id, contextId } = result.task;
+  const params = { id };
+  const events = await taskEvents(http, 'chat-question', { method: 'SubscribeToTask', params });
+  await nextOf(events, 1);
+  const run = { assistant_id: 'chat-question', command: { resume: 'Ada' } };
+  await server.post(`/threads/${contextId}/runs/wait`, run);
+  expect(await lastStates([events])).toEqual(['TASK_STATE_CANCELED']);
 });
 
 test('A2A contexts map to threads or names, tasks to runs, and mismatching ids are refused', async () => {

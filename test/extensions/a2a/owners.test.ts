@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { oldMessage } from '../../support/a2a.ts';
+import { message as newMessage, oldMessage } from '../../support/a2a.ts';
 import { openApp } from '../../support/app.ts';
 
 const folder = resolve(import.meta.dirname, '../../fixtures/auth');
@@ -65,6 +65,17 @@ test('a task is visible only to its owner by the methods of 0.3 and over HTTP+JS
 
   const mine = await rpc(ALICE, 'message/send', { message: oldMessage('Alice', { taskId: id }) });
   expect(mine.result).toMatchObject({ id, status: { state: 'completed' } });
+});
+
+test('a user who may read a task and not change it cannot cancel it', async () => {
+  const environment = { LANGGRAPH_AUTH: JSON.stringify({ path: './updates.ts:auth' }) };
+  await using server = await openApp({ graphs: ['sleeper'], folder, environment });
+  const headers = { authorization: 'Bearer reader' };
+  const body = { message: newMessage({ ms: 60_000 }), configuration: { returnImmediately: true } };
+  const { id } = (await server.post('/a2a/sleeper/message:send', body, headers)).body.task;
+  const task = `/a2a/sleeper/tasks/${id}`;
+  expect((await server.post(`${task}:cancel`, undefined, headers)).status).toBe(404);
+  expect((await server.get(task, headers)).body.status.state).toMatch(/SUBMITTED|WORKING/);
 });
 
 test('an A2A request without credentials is refused', async () => {

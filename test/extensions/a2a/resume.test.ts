@@ -21,12 +21,18 @@ function questionsIn({ status }: Task): { id: string; value: Part }[] {
   return status.message?.parts.flatMap(({ data }) => data?.interrupts ?? []) ?? [];
 }
 
+const PICTURE = { type: 'image', url: 'https://x.example/a.png', mimeType: 'image/png' };
+const FILE = { type: 'file', data: 'aGk=' };
+
 test.each([
   ['a value under "resume"', [{ data: { resume: [1, { a: null }] } }], [1, { a: null }]],
   ['nothing under "resume"', [{ data: { resume: false } }], false],
   ['another object', [{ data: { approved: true, resume: 'x' } }], { approved: true, resume: 'x' }],
   ['a text', [{ text: 'yes' }], 'yes'],
   ['texts', [{ text: 'yes,' }, { text: 'please' }], 'yes,\nplease'],
+  ['another value', [{ data: ['a', 5] }], ['a', 5]],
+  ['a file', [{ url: 'https://x.example/a.png', mediaType: 'image/png' }], [PICTURE]],
+  ['a file next to a text', [{ text: 'This.' }, { raw: 'aGk=' }], [{ type: 'text', text: 'This.' }, FILE]],
   ['an object next to a text', [{ text: 'Here it is.' }, { data: { resume: 5 } }], 5],
 ])('the question of an A2A task is answered by %s', async (_name, parts, answer) => {
   const send = senderTo(server, 'interrupting');

@@ -81,6 +81,21 @@ describeEachStorage('tasks of A2A', (open) => {
     expect((await tasks.unfinalizedOf(ids.slice(0, 2))).map(({ task_id }) => task_id)).toEqual([ids[1]]);
   });
 
+  test('are unfinalized only once every one of their runs has ended, in any order', async () => {
+    await using db = await open();
+    const { tasks, add, continued, found, set } = taskStory(db);
+    const task_id = await add();
+    const { run_id } = await continued(task_id, undefined);
+    await set(task_id, 'running');
+    await set(run_id, 'interrupted');
+    expect(await found(task_id)).toMatchObject({ run_id, run_status: 'running' });
+    expect(await tasks.unfinalized(undefined, 10)).toEqual([]);
+    await set(task_id, 'success');
+    const ended = { task_id, run_status: 'interrupted' };
+    expect(await tasks.unfinalizedOf([task_id])).toMatchObject([ended]);
+    expect(await tasks.unfinalized(undefined, 10)).toMatchObject([ended]);
+  });
+
   test('that wait after a notification are found again when their thread continues without them', async () => {
     await using db = await open();
     const { tasks, add, set, settle } = taskStory(db);

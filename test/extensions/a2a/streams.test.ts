@@ -64,6 +64,17 @@ test('an A2A event of a graph is sent before the graph continues', async () => {
   expect(rest.at(-1)?.status.state).toBe('TASK_STATE_COMPLETED');
 });
 
+test('a subscriber gets the artifacts so far even if the task ends without another event', async () => {
+  await using place = await project({});
+  const shows = [{ artifact: { id: 'only', parts: [{ text: 'Here it is.' }] } }];
+  const said = message({ shows, waits_for: place.path('subscribed') });
+  const [task] = await nextOf(await stream('says', 'SendStreamingMessage', { message: said }), 3);
+  const events = await stream('says', 'SubscribeToTask', { id: task?.value.id });
+  await nextOf(events, 1);
+  await place.write({ subscribed: '' });
+  expect(textOf(await Array.fromAsync(events))).toBe('Here it is.');
+});
+
 test('an A2A client that reconnects resumes after the last event, without gaps or duplicates', async () => {
   const first = await stream('tokens', 'SendStreamingMessage', askingForTokens(COUNT, SLOWLY_MS));
   const read = await nextOf(first, 7);

@@ -1,5 +1,7 @@
+import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { A2A_FOLDER, message, rpcTo } from '../../support/a2a.ts';
+import { senderTo } from '../../support/a2a-calls.ts';
 import { openApp } from '../../support/app.ts';
 import { askModern } from '../../support/mcp-messages.ts';
 import { naming } from '../../support/naming.ts';
@@ -33,4 +35,19 @@ test('errors of A2A, MCP and OpenAI name the exhausted budget', async () => {
   const cron = await http.post('/runs/crons', { assistant_id: 'chat', schedule: '0 0 1 1 *' });
   const triggered = await http.post(`/runs/crons/${cron.body.cron_id}/trigger`);
   expect([triggered.status, triggered.body.detail]).toEqual([429, refused]);
+});
+
+test('an A2A task that reaches a budget asks whether to continue', async () => {
+  await using http = await openApp({
+    graphs: ['two-interrupts'],
+    folder: resolve(import.meta.dirname, '../../fixtures/budgets'),
+    runs: { on_budget: 'interrupt', max_steps: 1 },
+  });
+  const send = senderTo(http, 'two-interrupts');
+  const asked = await send([{ data: {} }]);
+  const question = naming('1 of 1 steps', 'runs.max_steps');
+  const parts = [{ text: question }, { data: { interrupts: [{ value: { type: 'budget' } }] } }];
+  expect(asked.status).toMatchObject({ state: 'TASK_STATE_INPUT_REQUIRED', message: { parts } });
+  const continued = await send([{ text: 'yes' }], { message: { taskId: asked.id } });
+  expect(continued.status.message?.parts[0]?.text).toBe('really?');
 });

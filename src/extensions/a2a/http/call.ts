@@ -65,6 +65,7 @@ export function a2aCall(
     context_id: typeof context_id === 'string' && context_id !== '' ? context_id : undefined,
     card: () => agentCard(cardData, parts, '1.0'),
     extendedCard: parts.security.length > 0 ? extended : undefined,
+    opened: Promise.withResolvers(),
     event_id: undefined,
     refusal: undefined,
   };
@@ -100,8 +101,7 @@ export async function sendStream<T>(
       frames: async (signal) => {
         const result = await open(signal);
         if ('answer' in result) throw new PlainAnswer(result.answer);
-        const first = await result.messages.next();
-        return framesOf(result.call, first, result.messages);
+        return framesOf(result.call, await started(result.call, result.messages));
       },
     });
     return undefined;
@@ -111,13 +111,21 @@ export async function sendStream<T>(
   }
 }
 
-async function* framesOf<T>(
-  call: A2aCall,
-  first: IteratorResult<T>,
-  messages: AsyncGenerator<T>,
-): AsyncGenerator<Frame> {
-  for (let next = first; !next.done; next = await messages.next()) {
+async function* framesOf<T>(call: A2aCall, messages: AsyncGenerator<T>): AsyncGenerator<Frame> {
+  for await (const message of messages) {
     await yieldToEventLoop();
-    yield { seq: 0, event: call.event_id ?? '', data: toJson(next.value) };
+    yield { seq: 0, event: call.event_id ?? '', data: toJson(message) };
   }
+}
+
+/** Resolves with the first message, or when the call is open: a failure until then has a reply of its own. */
+export async function started<T>(
+  { opened }: A2aCall,
+  messages: AsyncGenerator<T>,
+): Promise<AsyncGenerator<T>> {
+  const first = messages.next();
+  await Promise.race([first, opened.promise]);
+  return (async function* all() {
+    for (let next = await first; !next.done; next = await messages.next()) yield next.value;
+  })();
 }

@@ -20,6 +20,7 @@ import {
   requestedVersion,
   requireJson,
   sendStream,
+  started,
 } from './call.ts';
 import { completeDetails, errorInfo, refusalOf } from './errors.ts';
 import { requestHandler } from './methods.ts';
@@ -128,8 +129,7 @@ async function dispatch(parts: A2aDeps, call: ReturnType<typeof a2aCall>, rpc: R
   }
   const messages = handling as AsyncGenerator<unknown, void, undefined>;
   try {
-    const first = await messages.next();
-    const all = resumed(first, messages);
+    const all = await started(call, messages);
     return { call, messages: call.version === '0.3' ? withFinalOnQuestions(all) : all };
   } catch (error) {
     if (call.refusal || rpc.method !== EVENTS_ONLY) throw call.refusal ?? error;
@@ -153,15 +153,6 @@ async function* withFinalOnQuestions(messages: AsyncGenerator<unknown>): AsyncGe
     const isEnd = result?.kind === 'status-update' && INTERRUPTED_STATES.includes(result.status?.state ?? '');
     yield isEnd ? { ...(message as object), result: { ...result, final: true } } : message;
   }
-}
-
-async function* resumed(
-  first: IteratorResult<unknown>,
-  rest: AsyncGenerator<unknown>,
-): AsyncGenerator<unknown> {
-  if (first.done) return;
-  yield first.value;
-  yield* rest;
 }
 
 async function envelopeOf({ body, server }: A2aRequest): Promise<RpcRequest> {

@@ -36,6 +36,8 @@ export interface A2aCall {
   /** Undefined without authentication. */
   readonly extendedCard: (() => Promise<object>) | undefined;
   readonly card: () => object;
+  /** Resolved when a stream begins without its first event. */
+  readonly opened: PromiseWithResolvers<void>;
   /** Resume position of the last event yielded, for `id:`. */
   event_id: string | undefined;
   /** Failure reported by HTTP status instead of the protocol: `REPORTED_BY_HTTP`. */
@@ -123,6 +125,8 @@ export function requestHandler({ a2a, logger }: RequestHandlerDeps, call: A2aCal
         const state = stateNameOf(row);
         throw new UnsupportedOperationError(`Task ${id} has ended (${state}): there are no further events.`);
       }
+      // The task may stay silent, and the client waits for the headers.
+      if (last_event_id !== undefined) call.opened.resolve();
       yield* events(() => a2a.subscribed(actor, row, last_event_id, options, signal), trimOf({}));
     },
 

@@ -18,7 +18,7 @@ import {
 import { ServerCallContext } from '@a2a-js/sdk/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServerError } from '../../../core/errors.ts';
-import { isObject, type JsonObject } from '../../../core/json.ts';
+import { isObject, type JsonObject, toJson } from '../../../core/json.ts';
 import { toJsonInSlices } from '../../../core/json-slices.ts';
 import { problemOfSize } from '../../../http/plugins/validation.ts';
 import { A2aParams } from '../schemas.ts';
@@ -167,9 +167,14 @@ function replies(parts: A2aDeps) {
       let call: A2aCall | undefined;
       try {
         const result = async (signal: AbortSignal) => {
-          const { handler, context, ...made } = await openCall(request, signal, schemas_ms);
-          call = made.call;
-          return toJsonInSlices(await work(handler, context));
+          try {
+            const { handler, context, ...made } = await openCall(request, signal, schemas_ms);
+            call = made.call;
+            return await toJsonInSlices(await work(handler, context));
+          } catch (error) {
+            if (!reply.raw.headersSent) throw error;
+            return toJson(restErrorOf(call?.refusal ?? error).body);
+          }
         };
         const text = await parts.replies.sendKeepAliveJson(reply, {}, result, { errorBody: refusal });
         if (text !== undefined && wantsA2aMediaType(request)) reply.type(A2A_MEDIA_TYPE);
@@ -255,8 +260,13 @@ function listQuery(query: Record<string, string | undefined>): Record<string, un
   return { ...asked, includeArtifacts: asked['includeArtifacts'] === 'true' };
 }
 
-/** Renders a Google API error. Authentication errors keep the server's own `{detail}`. */
 function sendRestError(reply: FastifyReply, error: unknown) {
+  const { status, body } = restErrorOf(error);
+  return reply.code(status).send(body);
+}
+
+/** A Google API error. Rethrows authentication errors, which have the server's own `{detail}`. */
+function restErrorOf(error: unknown): { status: number; body: JsonObject } {
   const known =
     error instanceof ServerError && (error.status === 404 || error.status === 422)
       ? new RequestMalformedError(error.message)
@@ -266,5 +276,5 @@ function sendRestError(reply: FastifyReply, error: unknown) {
   const { error: body } = toRestErrorBody(known, status);
   const isInvalid = known instanceof RequestMalformedError;
   const details = completeDetails(body.details, { message: body.message, isInvalid });
-  return reply.code(status).send({ error: { ...body, details } });
+  return { status, body: { error: { ...body, details } } };
 }

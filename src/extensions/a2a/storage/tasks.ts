@@ -14,7 +14,6 @@ import { threadVisible, type Visibility } from '../../../storage/access/visibili
 import { ARTIFACTS_COLUMN, finalizeTask, REASON_COLUMN, type TaskFinalization } from './finalize-task.ts';
 import { type A2aTurn, listTurns, runsPendingArtifacts } from './turns.ts';
 
-/** A task with the status of its newest run. */
 export interface A2aTaskRow {
   /** Equals the id of its first run. */
   readonly task_id: string;
@@ -32,6 +31,7 @@ export interface A2aTaskRow {
   readonly reason: string | null;
   /** Artifacts from the graph's events, protocol 1.0 JSON. */
   readonly artifacts: unknown[];
+  /** Of its oldest run in flight, else of `run_id`: a queued message can be cancelled before the current one ends. */
   readonly run_status: RunStatus;
   readonly error: RunError | null;
 }
@@ -67,10 +67,15 @@ export type A2aTaskRepository = ReturnType<typeof a2aTaskRepository>;
 const AT = 'coalesce(t.state_at, r.updated_at)';
 /** As precise as a position in the list: PostgreSQL has microseconds. */
 const AT_MS: DialectSql = { sqlite: raw(AT), postgres: raw(`date_trunc('milliseconds', ${AT})`) };
+const RUN_STATUS = `coalesce((
+  select e.status from a2a_turns u join runs e on e.run_id = u.run_id
+  where u.task_id = t.task_id and u.is_stored = 0 and e.status in ('pending', 'running') order by u.seq limit 1
+), r.status)`;
 const COLUMNS = sql`${columns(
   'a2a_tasks',
   't.task_id, t.thread_id, t.assistant_id, t.context_id, t.created_at, t.run_id, t.state, t.reason, t.artifacts',
-)}, ${raw(AT)} as ${text('at')}, ${columns('runs', 'r.status as run_status, r.error')}`;
+)}, ${raw(AT)} as ${text('at')}, ${raw(RUN_STATUS)} as ${text<'run_status', RunStatus>('run_status')},
+  ${columns('runs', 'r.error')}`;
 type StoredTask = RowOf<typeof COLUMNS>;
 const FROM = raw('a2a_tasks t join runs r on r.run_id = t.run_id');
 
@@ -97,14 +102,15 @@ export function a2aTaskRepository(db: Db) {
       return row?.total ?? 0;
     },
 
-    /** Unfinalized tasks whose run has ended, in run order after `after` (keyset pagination). */
+    /** Unfinalized tasks whose runs have ended, in run order after `after` (keyset pagination). */
     unfinalized: (after: string | undefined, limit: number): Promise<A2aTaskRow[]> =>
       page(db, [raw('t.state is null'), HAS_ENDED], after, limit),
 
-    /** The same for the given runs, without paging. */
+    /** The same for the tasks of the given runs, without paging. */
     async unfinalizedOf(run_ids: readonly string[]): Promise<A2aTaskRow[]> {
-      const wanted = and([raw('t.state is null'), HAS_ENDED, isOneOf('t.run_id', run_ids)]);
-      const rows = await db.all(sql`select ${COLUMNS} from ${FROM} where ${wanted}`);
+      const isOfRuns = sql`t.task_id in (
+        select u.task_id from a2a_turns u where u.is_stored = 0 and ${isOneOf('u.run_id', run_ids)})`;
+      const rows = await db.all(sql`select ${COLUMNS} from ${FROM} where ${and([isOfRuns, HAS_ENDED])}`);
       return decryptable(db.cipher, rows);
     },
 
@@ -115,6 +121,11 @@ export function a2aTaskRepository(db: Db) {
       limit: number,
     ): Promise<A2aTaskRow[]> =>
       page(db, [sql`t.state in ${list(states)}`, HAS_SUBSCRIBERS, IS_SUPERSEDED], after, limit),
+
+    async isSuperseded(task_id: string): Promise<boolean> {
+      const row = await db.get(sql`select 1 from ${FROM} where t.task_id = ${task_id} and ${IS_SUPERSEDED}`);
+      return row !== undefined;
+    },
 
     turns: (task_id: string): Promise<A2aTurn[]> => listTurns(db, task_id),
 
@@ -147,7 +158,7 @@ export function a2aTaskRepository(db: Db) {
   };
 }
 
-const HAS_ENDED = raw(`r.status not in ('pending', 'running')`);
+const HAS_ENDED = raw(`${RUN_STATUS} not in ('pending', 'running')`);
 const HAS_SUBSCRIBERS = raw('exists (select 1 from a2a_push_configs c where c.task_id = t.task_id)');
 const IS_SUPERSEDED = raw(
   `exists (select 1 from threads h where h.thread_id = t.thread_id and h.state_updated_at > ${AT})`,
@@ -200,7 +211,7 @@ function conditions(
     states &&
       or([
         sql`t.state in ${list(states.finalized)}`,
-        sql`t.state is null and r.status in ${list(states.run_statuses)}`,
+        sql`t.state is null and ${raw(RUN_STATUS)} in ${list(states.run_statuses)}`,
       ]),
     since === undefined ? undefined : sql`${AT_MS} >= ${since}`,
     after && sql`(${AT_MS}, t.task_id) < (${after.at}, ${after.task_id})`,
