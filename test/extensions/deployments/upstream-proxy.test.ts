@@ -1,7 +1,8 @@
 import { createServer, request } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
 import { openEgress } from '../../../src/extensions/deployments/build/process/egress.ts';
 import { upstreamProxy } from '../../../src/extensions/deployments/build/process/upstream-proxy.ts';
 
@@ -122,6 +123,29 @@ test('a host of NO_PROXY is connected to directly', async () => {
   expect(await tunnel(build.socketPath, `npm.direct.test:${direct.port}`)).toBe('/inner');
   expect(await get(build.socketPath, `http://direct.test:${direct.port}/x`)).toBe('200 /x');
   expect(proxy.asked).toEqual([]);
+});
+
+test('a request that announces trailers gets its answer', async () => {
+  await using other = await upstream();
+  using build = await egress({});
+  const socket = connect(build.socketPath);
+  socket.write(
+    `GET http://other.test:${other.port}/x HTTP/1.1\r\nhost: other.test\r\ntrailer: x\r\nconnection: close\r\n\r\n`,
+  );
+  expect(await text(socket)).toMatch(/^HTTP\/1.1 200 .*\/x/s);
+});
+
+test.each([
+  ['that announces trailers', '200 OK\r\nTrailer: x', '200 hello'],
+  ['with a status that HTTP does not have', '099 Odd', '502 '],
+])('an answer %s does not stop the server', async (_, head, expected) => {
+  const written = `HTTP/1.1 ${head}\r\ncontent-length: 5\r\n\r\nhello`;
+  const odd = createTcpServer((socket) => socket.once('data', () => socket.end(written)));
+  await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void odd.close());
+  using build = await egress({});
+  const { port } = odd.address() as AddressInfo;
+  expect(await get(build.socketPath, `http://odd.test:${port}/`)).toBe(expected);
 });
 
 test.each([
