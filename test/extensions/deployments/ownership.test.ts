@@ -121,4 +121,17 @@ describePostgresServer('deployments that two processes want at once', (open) => 
     expect([await recorded, await interrupted]).toEqual(['recorded', true]);
     expect(await old.find(deployment_id, revision_id)).toMatchObject({ status: 'INTERRUPTED' });
   });
+
+  test('a revision that is interrupted while it is claimed stays interrupted', async () => {
+    await using database = await open();
+    const { db, old, deployment_id, revision_id } = await queued(database);
+    const pause = db.pause('statement', /update deployment_revisions/);
+    const interrupted = old.transition(revision_id, ['QUEUED'], 'INTERRUPTED');
+    await pause.reached;
+    const claimed = old.claim();
+    await blocked(database, claimed);
+    pause.resume();
+    expect([await interrupted, await claimed]).toEqual([true, undefined]);
+    expect(await old.find(deployment_id, revision_id)).toMatchObject({ status: 'INTERRUPTED' });
+  });
 });
