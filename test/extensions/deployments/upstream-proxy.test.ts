@@ -38,15 +38,17 @@ async function upstream() {
 }
 
 async function egress(env: Record<string, string>, refused: string[] = []) {
+  const checked: string[] = [];
   const opened = await openEgress({
-    checkAddress: async ({ hostname }) => {
+    checkAddress: async ({ hostname, port }) => {
+      checked.push(`${hostname}:${port || 443}`);
       if (hostname === 'secret.test') throw new Error('is private');
       return '127.0.0.1';
     },
     onRefused: (host, reason) => refused.push(`${host}: ${reason}`),
     upstream: upstreamProxy(env) ?? expect.unreachable(),
   });
-  return { ...opened, socketPath: join(opened.folder, 'proxy') };
+  return { ...opened, checked, socketPath: join(opened.folder, 'proxy') };
 }
 
 /** Status of the answer to `CONNECT`; if it is 200, what the other end then answers to `GET /inner`. */
@@ -85,6 +87,7 @@ test('a build connects through the proxy of the server, which is told names and 
   expect(await tunnel(build.socketPath, 'registry.test:443')).toBe('/inner');
   expect(await get(build.socketPath, 'http://registry.test/ms?x=1')).toBe('200 by the proxy');
   expect(proxy.asked).toEqual(['registry.test:443', 'http://registry.test/ms?x=1']);
+  expect(build.checked).toEqual(['registry.test:443', 'registry.test:80']);
   expect(JSON.stringify(build.env)).not.toContain('p%40ss');
 });
 

@@ -121,6 +121,8 @@ async function permitted(
   if (!url) return undefined;
   const hostname = url.hostname.replace(/^\[|\]$/g, '');
   const port = Number(/:(\d{1,5})$/.exec(host)?.[1] ?? '80');
+  // A host without a port is one of plain http, and the check would take it for 443.
+  url.port = String(port);
   const target = { scheme, hostname, port };
   try {
     const pinned = await checkAddress(url);
