@@ -60,7 +60,8 @@ export async function packagesFingerprint(
   }
   for (const path of (await projectTree(root)).manifests) {
     const json = await readProjectJson(root, path);
-    if (!json || 'error' in json) continue;
+    if (!json) continue;
+    if ('error' in json) return { reason: `${path} is not valid: ${json.error}` };
     if (!ignore_scripts && hasInstallScripts(json.value)) {
       return { reason: `${path} has install scripts` };
     }
