@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openApp } from '../../support/app.ts';
@@ -21,8 +22,9 @@ describe('the control plane', () => {
   beforeAll(async () => {
     server = await openDeploymentServer({
       // Nothing in these tests is built.
-      build({ signal, onStep }) {
+      async build({ signal, onStep }) {
         onStep('install');
+        signal.throwIfAborted();
         return new Promise((_, reject) =>
           signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
         );
@@ -155,6 +157,15 @@ describe('the control plane', () => {
     expect(late).toMatchObject({ status: 409, body: { detail: expect.stringContaining('INTERRUPTED') } });
     const skipped = await server.get(`/v2/deployments/${id}/revisions?status=SKIPPED,INTERRUPTED`);
     expect(skipped.body.resources.length).toBeGreaterThanOrEqual(2);
+  });
+
+  test('does not deploy a revision again whose sources are no longer stored', async () => {
+    const { id } = await server.create('cleaned-up');
+    const { id: revision_id } = await server.push(id, projectThat('one'));
+    await server.post(`/v2/deployments/${id}/revisions/${revision_id}/interrupt`);
+    await rm(join(server.folder, '.agent-server/deployments/uploads', id), { recursive: true });
+    const again = await server.post(`/v2/deployments/${id}/revisions/${revision_id}/redeploy`);
+    expect(again).toMatchObject({ status: 409, body: { detail: naming('sources') } });
   });
 
   test('reports the deployments that a bulk deletion could not delete', async () => {

@@ -1,8 +1,11 @@
+import { execFileSync } from 'node:child_process';
+import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../../src/config/errors.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { deploymentSettings } from '../../../src/extensions/deployments/section.ts';
+import { deploymentConfig } from '../../../src/extensions/deployments/serving/project.ts';
 import { load, problemsOf } from '../../support/config.ts';
 import { project } from '../../support/project.ts';
 
@@ -54,4 +57,55 @@ test('deployments are stored in the data folder, unless their folder is an absol
   expect(await folderOf(GRAPHS, { environment })).toBe('/data/.agent-server/deployments');
   expect(await folderOf(`${GRAPHS}deployments: { folder: /srv }`, { environment })).toBe('/srv');
   expect(deploymentSettings(config).folder).toBe(join(config.root, '.agent-server/deployments'));
+});
+
+/** What a deployment whose build left these files is served with. */
+async function served(files: Readonly<Record<string, string>>, change?: (source: string) => Promise<void>) {
+  await using folder = await project({ 'secret.env': 'KEY=secret' });
+  await folder.write(
+    Object.fromEntries(Object.entries(files).map(([name, text]) => [`build/${name}`, text])),
+  );
+  await change?.(folder.path('build/source'));
+  const { config: server } = await load(ENABLED);
+  const built = { root: 'source/app', config_file: 'langgraph.json', isolation: 'none' };
+  return await deploymentConfig(
+    {
+      ...{
+        deployment_id: 'one',
+        name: 'agent',
+        revision_id: 'one',
+        was_checked: false,
+        canary_percent: null,
+      },
+      ...{ folder: folder.path('build'), built, secrets: {} },
+    },
+    { server, database: 'sqlite::memory:', is_protected: true, sectionsOfServer: () => ({}) },
+  );
+}
+
+const BUILT = JSON.stringify({ graphs: { echo: './echo.ts:graph' }, env: `\${FILE:-../.env}` });
+
+test('a deployment has the variables of a file anywhere in its sources', async () => {
+  const { env } = await served({ 'source/app/langgraph.json': BUILT, 'source/.env': 'KEY=value' });
+  expect(env).toEqual({ KEY: 'value' });
+  expect((await served({ 'source/app/langgraph.json': BUILT })).env).toEqual({});
+});
+
+test.each([
+  ['configuration', 'app/langgraph.json', { 'source/app/agent.mjs': '' }],
+  ['file of variables', '.env', { 'source/app/langgraph.json': BUILT }],
+])(
+  'a %s that a build replaced by a pipe, or by a link out of its sources, is not read',
+  async (_, name, files) => {
+    const refused = { code: 'config_outside', message: expect.stringContaining(name) };
+    const pipe = async (source: string) => void execFileSync('mkfifo', [join(source, name)]);
+    await expect(served(files, pipe)).rejects.toMatchObject(refused);
+    const link = (source: string) => symlink(join(source, '../../secret.env'), join(source, name));
+    await expect(served(files, link)).rejects.toMatchObject(refused);
+  },
+);
+
+test('a configuration that a build made huge is not parsed', async () => {
+  const files = { 'source/app/langgraph.json': BUILT + ' '.repeat(1024 * 1024) };
+  await expect(served(files)).rejects.toMatchObject({ code: 'config_invalid' });
 });

@@ -21,6 +21,25 @@ const PROJECTS: FailingBuild[] = [
     files: { ...PROJECT, 'langgraph.json': '{"graphs":' },
   },
   {
+    name: 'a huge configuration',
+    step: 'config',
+    code: 'config_invalid',
+    files: { ...PROJECT, 'langgraph.json': '{}'.padEnd(MB + 1) },
+  },
+  {
+    name: 'a huge configuration in YAML',
+    step: 'config',
+    code: 'config_invalid',
+    files: { ...PROJECT, 'agent.config.yaml': 'graphs: {}'.padEnd(MB + 1) },
+    request: { config_path: 'agent.config.yaml' },
+  },
+  {
+    name: 'a huge package.json',
+    step: 'config',
+    code: 'package_json_invalid',
+    files: { ...PROJECT, 'package.json': '{}'.padEnd(MB + 1) },
+  },
+  {
     name: 'graphs in Python',
     step: 'config',
     code: 'python_project',

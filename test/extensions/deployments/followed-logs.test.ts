@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ControlPlane } from '../../../src/extensions/deployments/commands/client/control-plane.ts';
-import { printLog } from '../../../src/extensions/deployments/commands/client/follow.ts';
+import { printLog, queuedRevision } from '../../../src/extensions/deployments/commands/client/follow.ts';
 import type { LogSearch } from '../../../src/extensions/deployments/schemas/deployments.ts';
 
 const line = (number: number) => ({
@@ -32,3 +32,16 @@ test('logs -f prints lines without gaps or duplicates while the oldest are delet
   await printLog(plane, log, true, (text) => printed.push(text.split(' ').at(-1) as string));
   expect(printed).toEqual(from(0, 2510).map(({ id }) => id));
 });
+
+test.each([true, false])(
+  'a command reports the revision that it has queued, waiting for it: %s',
+  async (isWaiting) => {
+    const plane = {
+      revision: async (_id: string, id: string) => ({ id, status: 'DEPLOYED', build_steps: [] }),
+      // Another client has queued one since.
+      revisions: async () => [{ id: 'newer' }, { id: 'queued' }],
+    } as unknown as ControlPlane;
+    const answer = { id: 'one', latest_revision_id: 'queued' };
+    expect(await queuedRevision(plane, answer, isWaiting, () => {})).toMatchObject({ id: 'queued' });
+  },
+);

@@ -72,6 +72,15 @@ describe.skipIf(!hasSshServer)('a repository over ssh', () => {
     expect(built.known_hosts).toContain('git.example');
   });
 
+  test('is fetched into a folder with a space in its path', async () => {
+    await using setup = await served();
+    const { deployment, server, source } = setup;
+    await server.allow(key.public_key);
+    const folder = join(deployment.folder, "the server's revisions/1");
+    const built = await deployment.build({ source: source(), folder });
+    expect(built.known_hosts).toContain('ssh-ed25519');
+  });
+
   test('fails without the right key, with what to do', async () => {
     await using setup = await served();
     const { deployment, server, source } = setup;

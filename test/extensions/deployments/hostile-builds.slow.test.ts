@@ -79,6 +79,24 @@ describe.each(['bwrap', 'user'] as const)(
   },
 );
 
+test.skipIf(!isPossible('bwrap'))(
+  'a build in a namespace writes only into folders that are measured',
+  async () => {
+    await using deployment = await TestDeployment.create();
+    const script = `
+    import { writeFileSync } from 'node:fs';
+    const attempt = (path) => { try { writeFileSync(path, 'x'); return path; } catch ({ code }) { return code; } };
+    writeFileSync('found.json', JSON.stringify(['/run/egress/file', '/run/file', '/file', '/tmp/file'].map(attempt)));`;
+    const path = await deployment.write('app', projectWithScript(script));
+    // As the server's own user, to whom the folder of the proxy belongs.
+    await chmod(deployment.folder, 0o700);
+    const built = await deployment.build({ source: { kind: 'folder', path }, isolations: ['bwrap'] });
+    expect(built.network).toBe('proxy');
+    const found = JSON.parse(await readFile(join(built.root, 'found.json'), 'utf8'));
+    expect(found).toEqual(['EROFS', 'EROFS', 'EROFS', '/tmp/file']);
+  },
+);
+
 describe.skipIf(!isRoot)('where only root may enter the folder of the deployment', () => {
   test.skipIf(!isPossible('bwrap'))('namespaces alone hide root’s files from an install script', async () => {
     await using deployment = await TestDeployment.create();

@@ -7,6 +7,7 @@ import { sql } from '../../../src/db/sql.ts';
 import { deploymentRepository } from '../../../src/extensions/deployments/storage/deployment-repository.ts';
 import { revisionRepository } from '../../../src/extensions/deployments/storage/revisions.ts';
 import { describeEachDatabase, describePostgresServer } from '../../support/databases.ts';
+import { SHA } from '../../support/git-hooks.ts';
 import { interleaved } from '../../support/interleaved-db.ts';
 import { until } from '../../support/until.ts';
 
@@ -80,6 +81,18 @@ describeEachDatabase('deployments that another process has taken over', (open) =
   });
 });
 
+/** Resolves once a transaction waits for a lock of another one, or `work` has ended without. */
+async function blocked(database: Db, work: Promise<unknown>): Promise<void> {
+  let hasEnded = false;
+  const ended = () => {
+    hasEnded = true;
+  };
+  work.then(ended, ended);
+  const waits = sql`select 1 as ${number('waits')} from pg_stat_activity
+    where cardinality(pg_blocking_pids(pid)) > 0 and query ilike '%deployment_%'`;
+  await until('it waits, or has not waited', async () => hasEnded || !!(await database.get(waits)));
+}
+
 describePostgresServer('deployments that two processes want at once', (open) => {
   test('a new owner requeues the revision that the previous one was just claiming', async () => {
     await using database = await open();
@@ -87,15 +100,38 @@ describePostgresServer('deployments that two processes want at once', (open) => 
     const pause = db.pause('statement', /update deployment_revisions/);
     const claim = old.claim();
     await pause.reached;
-    let hasTakenOver = false;
-    const taken = takeOver().then(() => {
-      hasTakenOver = true;
-    });
-    const waits = sql`select 1 as ${number('waits')} from pg_stat_activity
-      where cardinality(pg_blocking_pids(pid)) > 0 and query ilike '%deployment_owner%'`;
-    await until('it waits, or has not waited', async () => hasTakenOver || !!(await database.get(waits)));
+    const taken = takeOver();
+    await blocked(database, taken);
     pause.resume();
     await Promise.all([claim, taken]);
     expect(await next.claim()).toMatchObject({ revision_id, status: 'AWAITING_BUILD' });
+  });
+
+  test('an interrupt while the commit of a build is stored is not overwritten', async () => {
+    await using database = await open();
+    const { db, old, deployment_id, revision_id } = await queued(database);
+    await old.claim();
+    await old.transition(revision_id, ['AWAITING_BUILD'], 'BUILDING');
+    const pause = db.pause('statement', /from deployment_revisions/);
+    const recorded = old.recordCommit(revision_id, SHA);
+    await pause.reached;
+    const interrupted = old.transition(revision_id, ['BUILDING'], 'INTERRUPTED');
+    await blocked(database, interrupted);
+    pause.resume();
+    expect([await recorded, await interrupted]).toEqual(['recorded', true]);
+    expect(await old.find(deployment_id, revision_id)).toMatchObject({ status: 'INTERRUPTED' });
+  });
+
+  test('a revision that is interrupted while it is claimed stays interrupted', async () => {
+    await using database = await open();
+    const { db, old, deployment_id, revision_id } = await queued(database);
+    const pause = db.pause('statement', /update deployment_revisions/);
+    const interrupted = old.transition(revision_id, ['QUEUED'], 'INTERRUPTED');
+    await pause.reached;
+    const claimed = old.claim();
+    await blocked(database, claimed);
+    pause.resume();
+    expect([await interrupted, await claimed]).toEqual([true, undefined]);
+    expect(await old.find(deployment_id, revision_id)).toMatchObject({ status: 'INTERRUPTED' });
   });
 });

@@ -1,17 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { systemActor } from '../../../src/auth/actor.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { systemIds } from '../../../src/core/ids.ts';
+import { silentLogger } from '../../../src/core/logger.ts';
 import type { Db } from '../../../src/db/db.ts';
-import type { RevisionStatus } from '../../../src/extensions/deployments/schemas/deployments.ts';
+import type {
+  DeploymentPatch,
+  RevisionStatus,
+} from '../../../src/extensions/deployments/schemas/deployments.ts';
+import { deploymentService } from '../../../src/extensions/deployments/services/control-plane.ts';
 import { pollDecision, pushDecision } from '../../../src/extensions/deployments/services/pushes.ts';
 import type { ReceivedHook } from '../../../src/extensions/deployments/services/repository.ts';
+import { MASKED } from '../../../src/extensions/deployments/services/secrets.ts';
 import { deploymentRepository } from '../../../src/extensions/deployments/storage/deployment-repository.ts';
 import { pushRepository } from '../../../src/extensions/deployments/storage/pushes.ts';
 import { repositoryAccessRepository } from '../../../src/extensions/deployments/storage/repositories.ts';
 import { revisionRepository } from '../../../src/extensions/deployments/storage/revisions.ts';
 import { describeEachStorage } from '../../support/databases.ts';
 import { OTHER_SHA, SHA } from '../../support/git-hooks.ts';
+import { partsOf } from '../../support/parts-of.ts';
 
 const ids = systemIds(systemClock);
 const url = 'https://example.com/a.git';
@@ -58,21 +66,30 @@ async function followed(db: Db) {
     if (outcome === 'recorded') await revisions.transition(revision_id, ['BUILDING'], status);
     return outcome;
   };
-  return { deployments, revisions, pushes, deployment_id, push, poll, build, listed };
+  const service = deploymentService({
+    ...{ deployments, revisions, ids, logger: silentLogger, allow_local_sources: false },
+    ...{ files: partsOf({}), plane: partsOf({}), bus: partsOf({ emit: () => {} }), pathOf: (name) => name },
+  });
+  const update = (patch: DeploymentPatch) => service.update(systemActor('test'), deployment_id, patch, '');
+  return { deployments, revisions, pushes, deployment_id, push, poll, build, listed, update };
 }
 
 describeEachStorage('changes of a deployment at once', (open) => {
   test('do not overwrite each other', async () => {
     await using db = await open();
-    const { deployments, deployment_id } = await followed(db);
+    const { deployments, deployment_id, update } = await followed(db);
+    const key = (value: string) => [{ name: 'KEY', value }];
+    await update({ secrets: key('old') });
     await Promise.all([
-      deployments.update(deployment_id, { source_config: { repo_url: url, build_on_push: false } }),
-      deployments.update(deployment_id, { source_revision_config: { repo_ref: 'next' } }),
+      update({ source_config: { build_on_push: false }, secrets: key('rotated') }),
+      update({ source_config: { deployment_type: 'dev' }, source_revision_config: { repo_ref: 'next' } }),
+      update({ secrets: key(MASKED) }),
     ]);
     expect(await deployments.find(deployment_id)).toMatchObject({
-      source_config: { build_on_push: false },
+      source_config: { repo_url: url, build_on_push: false, deployment_type: 'dev' },
       source_revision_config: { repo_ref: 'next' },
     });
+    expect(await deployments.secrets(deployment_id)).toEqual(key('rotated'));
   });
 
   test('queue all their revisions, and skip all but the last', async () => {
@@ -184,14 +201,16 @@ describeEachStorage('pushes', (open) => {
   test('and polls wait for a revision whose commit is unknown, and are forgotten for branches that are no longer followed', async () => {
     await using db = await open();
     const { deployments, revisions, deployment_id, poll } = await followed(db);
+    const follow = (repo_ref: string) =>
+      deployments.update(deployment_id, (row) => ({ ...row, source_revision_config: { repo_ref } }));
     const source_revision_config = { repo_ref: 'main' };
     const revision = { revision_id: ids.uuid7(), source: 'github', source_revision_config } as const;
     await revisions.insert(deployment_id, { ...revision, trigger: 'api' });
     expect(await poll(SHA)).toBeUndefined();
     await revisions.transition(revision.revision_id, ['QUEUED'], 'INTERRUPTED');
-    await deployments.update(deployment_id, { source_revision_config: { repo_ref: 'dev' } });
+    await follow('dev');
     expect(await poll(SHA)).toBeUndefined();
-    await deployments.update(deployment_id, { source_revision_config: { repo_ref: branch } });
+    await follow(branch);
     expect(await poll(SHA)).toEqual(expect.any(String));
   });
 });

@@ -1,6 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { packagesFingerprint } from '../../../src/extensions/deployments/build/install/reuse.ts';
 import type { BuildRequest } from '../../../src/extensions/deployments/build/request.ts';
 import {
   lockFile,
@@ -12,7 +13,7 @@ import {
 } from '../../support/builds.ts';
 
 /** A project with one package, in version 1 or 2. */
-async function project(deployment: TestDeployment, version = 1): Promise<string> {
+async function project(deployment: TestDeployment, version = 1, content = version): Promise<string> {
   const manifest = { name: 'project', version: '1.0.0', dependencies: { left: `file:left-${version}.tgz` } };
   const packages = {
     'node_modules/left': { version: `${version}.0.0`, resolved: `file:left-${version}.tgz` },
@@ -21,7 +22,7 @@ async function project(deployment: TestDeployment, version = 1): Promise<string>
   const path = await deployment.write('app', files);
   const package_ = {
     'package.json': { name: 'left', version: `${version}.0.0` },
-    'index.js': `module.exports = ${version};`,
+    'index.js': `module.exports = ${content};`,
   };
   await pack(path, `left-${version}`, package_);
   return path;
@@ -103,6 +104,27 @@ test('packages are installed anew for another lock file', async () => {
   const built = await deployment.build({ source, previous: one.folder });
   expect(built.reused_modules).toBe(false);
   expect(await readFile(join(built.root, 'node_modules/left/index.js'), 'utf8')).toBe('module.exports = 2;');
+});
+
+test('packages are installed anew if one of them is packed in the sources and has changed', async () => {
+  await using deployment = await TestDeployment.create();
+  const one = deployment.request({ source: { kind: 'folder', path: await project(deployment) } });
+  await deployment.build(one);
+  const source = { kind: 'folder', path: await project(deployment, 1, 7) } as const;
+  const built = await deployment.build({ source, previous: one.folder });
+  expect(await readFile(join(built.root, 'node_modules/left/index.js'), 'utf8')).toBe('module.exports = 7;');
+});
+
+test('packages are not reused if one of them is a folder of the sources', async () => {
+  await using deployment = await TestDeployment.create();
+  const root = await deployment.write('app', {
+    'apps/agent/package.json': { name: 'agent', dependencies: { left: 'file:../../left' } },
+    'left/package.json': { name: 'left', version: '1.0.0' },
+    'pnpm-lock.yaml': 'lockfileVersion: 9',
+  });
+  const plan = { manager: 'pnpm', folder: '', lock_file: 'pnpm-lock.yaml', ignored: [] } as const;
+  const found = await packagesFingerprint(root, { ...plan, is_classic_yarn: false, manifest: {} }, true);
+  expect(found).toEqual({ reason: expect.stringContaining('apps/agent/package.json') });
 });
 
 test('packages are installed anew if the project has install scripts, which may depend on any file', async () => {

@@ -1,7 +1,8 @@
 import { createServer, request } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
 import { openEgress } from '../../../src/extensions/deployments/build/process/egress.ts';
 import { upstreamProxy } from '../../../src/extensions/deployments/build/process/upstream-proxy.ts';
 
@@ -37,15 +38,17 @@ async function upstream() {
 }
 
 async function egress(env: Record<string, string>, refused: string[] = []) {
+  const checked: string[] = [];
   const opened = await openEgress({
-    checkAddress: async ({ hostname }) => {
+    checkAddress: async ({ hostname, port }) => {
+      checked.push(`${hostname}:${port || 443}`);
       if (hostname === 'secret.test') throw new Error('is private');
       return '127.0.0.1';
     },
     onRefused: (host, reason) => refused.push(`${host}: ${reason}`),
     upstream: upstreamProxy(env) ?? expect.unreachable(),
   });
-  return { ...opened, socketPath: join(opened.folder, 'proxy') };
+  return { ...opened, checked, socketPath: join(opened.folder, 'proxy') };
 }
 
 /** Status of the answer to `CONNECT`; if it is 200, what the other end then answers to `GET /inner`. */
@@ -84,6 +87,7 @@ test('a build connects through the proxy of the server, which is told names and 
   expect(await tunnel(build.socketPath, 'registry.test:443')).toBe('/inner');
   expect(await get(build.socketPath, 'http://registry.test/ms?x=1')).toBe('200 by the proxy');
   expect(proxy.asked).toEqual(['registry.test:443', 'http://registry.test/ms?x=1']);
+  expect(build.checked).toEqual(['registry.test:443', 'registry.test:80']);
   expect(JSON.stringify(build.env)).not.toContain('p%40ss');
 });
 
@@ -122,6 +126,29 @@ test('a host of NO_PROXY is connected to directly', async () => {
   expect(await tunnel(build.socketPath, `npm.direct.test:${direct.port}`)).toBe('/inner');
   expect(await get(build.socketPath, `http://direct.test:${direct.port}/x`)).toBe('200 /x');
   expect(proxy.asked).toEqual([]);
+});
+
+test('a request that announces trailers gets its answer', async () => {
+  await using other = await upstream();
+  using build = await egress({});
+  const socket = connect(build.socketPath);
+  socket.write(
+    `GET http://other.test:${other.port}/x HTTP/1.1\r\nhost: other.test\r\ntrailer: x\r\nconnection: close\r\n\r\n`,
+  );
+  expect(await text(socket)).toMatch(/^HTTP\/1.1 200 .*\/x/s);
+});
+
+test.each([
+  ['that announces trailers', '200 OK\r\nTrailer: x', '200 hello'],
+  ['with a status that HTTP does not have', '099 Odd', '502 '],
+])('an answer %s does not stop the server', async (_, head, expected) => {
+  const written = `HTTP/1.1 ${head}\r\ncontent-length: 5\r\n\r\nhello`;
+  const odd = createTcpServer((socket) => socket.once('data', () => socket.end(written)));
+  await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void odd.close());
+  using build = await egress({});
+  const { port } = odd.address() as AddressInfo;
+  expect(await get(build.socketPath, `http://odd.test:${port}/`)).toBe(expected);
 });
 
 test.each([

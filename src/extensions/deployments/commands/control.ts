@@ -5,7 +5,7 @@ import { StartFailure } from '../../../node.ts';
 import type { Deployment, Revision } from '../schemas/deployments.ts';
 import { type ControlPlane, controlPlane } from './client/control-plane.ts';
 import { detailLines, detailsOf, urlOf } from './client/details.ts';
-import { isFinal, outcomeOf, printLog, waitForRevision } from './client/follow.ts';
+import { isFinal, outcomeOf, printLog, queuedRevision } from './client/follow.ts';
 
 export const JSON_FLAG = { json: { text: 'prints JSON' } };
 const REVISION_FLAG = { revision: { value: 'N', text: 'number or id of a revision (default: the newest)' } };
@@ -167,12 +167,10 @@ async function again(
   target: Revision,
   values: FlagValues,
 ): Promise<number> {
-  await plane.redeploy(id, target.id);
-  const [queued] = await plane.revisions(id, 1);
-  if (queued === undefined) throw new Error('the server did not queue a revision');
+  const deployment = await plane.redeploy(id, target.id);
   const isWaiting = values['no-wait'] === undefined;
   const say = (line: string) => void process.stderr.write(`${line}\n`);
-  const revision = isWaiting ? await waitForRevision(plane, id, queued.id, say) : queued;
+  const revision = await queuedRevision(plane, deployment, isWaiting, say);
   write(values['json'] === undefined ? lineOf(revision) : JSON.stringify(revision));
   return isWaiting && revision.status !== 'DEPLOYED' ? 1 : 0;
 }

@@ -6,7 +6,7 @@ import { type Command, type FlagValues, SERVER_FLAGS, UsageError } from '../../.
 import { targetServer } from '../../../cli/config.ts';
 import type { Deployment, DeploymentSecret } from '../schemas/deployments.ts';
 import { type ControlPlane, controlPlane } from './client/control-plane.ts';
-import { outcomeOf, printEnd, waitForRevision } from './client/follow.ts';
+import { outcomeOf, printEnd, queuedRevision } from './client/follow.ts';
 import { uploadFolder } from './client/upload.ts';
 
 const { url, key } = SERVER_FLAGS;
@@ -45,10 +45,8 @@ export const deploy: Command = {
     const say = (line: string) => void process.stderr.write(`${line}\n`);
     const secrets = await secretsOf(values['env-file']);
     const deployment = await queue(plane, { name, source, values, secrets, canary_percent, pin, say });
-    const [queued] = await plane.revisions(deployment.id, 1);
-    if (queued === undefined) throw new Error('the server did not queue a revision');
     const isWaiting = values['no-wait'] === undefined;
-    const revision = isWaiting ? await waitForRevision(plane, deployment.id, queued.id, say) : queued;
+    const revision = await queuedRevision(plane, deployment, isWaiting, say);
     if (values['json'] !== undefined) process.stdout.write(`${JSON.stringify(revision)}\n`);
     if (!isWaiting || revision.status === 'DEPLOYED') {
       if (values['json'] === undefined)

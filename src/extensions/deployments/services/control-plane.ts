@@ -10,16 +10,17 @@ import type {
   DeploymentCreate,
   DeploymentPatch,
   DeploymentQuery,
+  DeploymentSecret,
   DeploymentsDeleted,
   DeploymentsList,
 } from '../schemas/deployments.ts';
-import type { DeploymentRepository } from '../storage/deployment-repository.ts';
+import type { DeploymentChange, DeploymentRepository } from '../storage/deployment-repository.ts';
 import type { DeploymentFiles } from '../storage/files.ts';
 import type { NewRevision, RevisionRepository } from '../storage/revisions.ts';
 import type { DeploymentRow } from '../storage/rows.ts';
 import type { DataPlane } from './plane.ts';
 import { checkNames, unmasked } from './secrets.ts';
-import { checkSource, hasSource, type SourceChoice } from './sources.ts';
+import { checkSource, hasSource, namesSource, type SourceChoice } from './sources.ts';
 import { deploymentView } from './view.ts';
 
 export interface DeploymentDeps {
@@ -157,32 +158,51 @@ async function insertDeployment(deps: DeploymentDeps, input: DeploymentCreate) {
 }
 
 async function applyPatch(deps: DeploymentDeps, row: DeploymentRow, patch: DeploymentPatch): Promise<void> {
-  const { deployments, plane, bus, ids } = deps;
+  const { deployments, plane, bus } = deps;
   const { deployment_id } = row;
-  const { revision_source, source_config, source_revision_config, secrets, canary_percent } = patch;
-  checkNames(secrets ?? []);
-  const next: SourceChoice = {
-    deployment_id,
-    source: revision_source ?? row.source,
-    source_config: { ...row.source_config, ...withoutUrl(source_config ?? {}) },
+  checkNames(patch.secrets ?? []);
+  const next = patched(row, patch);
+  checkSource(next, deps);
+  // Before the transaction, which must not wait for the disk.
+  if (isRevised(patch)) await hasSource(next, deps);
+  const updated = await deployments.update(deployment_id, (stored, secrets) =>
+    changeOf(patched(stored, patch), secrets, patch, deps),
+  );
+  if (updated === false) throw missingDeployment(deployment_id);
+  if (patch.source_config?.pin !== undefined) await plane.refresh(row.name);
+  if (updated) announceQueued(bus);
+}
+
+function isRevised({ source_revision_config, secrets, canary_percent }: DeploymentPatch): boolean {
+  return source_revision_config != null || secrets != null || canary_percent != null;
+}
+
+function patched(row: DeploymentRow, patch: DeploymentPatch): SourceChoice {
+  return {
+    deployment_id: row.deployment_id,
+    source: patch.revision_source ?? row.source,
+    source_config: { ...row.source_config, ...withoutUrl(patch.source_config ?? {}) },
     source_revision_config: {
       ...withoutCommit(row.source_revision_config),
-      ...(source_revision_config ?? {}),
+      ...(patch.source_revision_config ?? {}),
     },
   };
+}
+
+function changeOf(
+  next: SourceChoice,
+  stored: readonly DeploymentSecret[],
+  patch: DeploymentPatch,
+  deps: DeploymentDeps,
+): DeploymentChange {
   checkSource(next, deps);
-  const isRevised = source_revision_config != null || secrets != null || canary_percent != null;
-  const isQueued = isRevised && (await hasSource(next, deps));
-  const revision = isQueued ? { ...newRevision(ids, next, 'api'), canary_percent } : undefined;
-  const stored = await deployments.secrets(deployment_id);
-  const updated = await deployments.update(deployment_id, {
+  const { secrets, canary_percent } = patch;
+  const isQueued = isRevised(patch) && namesSource(next);
+  return {
     ...next,
     secrets: secrets == null ? undefined : unmasked(secrets, stored),
-    revision,
-  });
-  if (updated === false) throw missingDeployment(deployment_id);
-  if (source_config?.pin !== undefined) await plane.refresh(row.name);
-  if (updated) announceQueued(bus);
+    revision: isQueued ? { ...newRevision(deps.ids, next, 'api'), canary_percent } : undefined,
+  };
 }
 
 /** Throws `NotFound`, and `Forbidden` for users and tokens. */

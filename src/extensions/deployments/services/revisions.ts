@@ -33,7 +33,7 @@ export type RevisionService = ReturnType<typeof revisionService>;
 
 /** Revisions of a deployment. Every method throws `NotFound` if the deployment or revision does not exist. */
 export function revisionService({ service, ...deps }: RevisionDeps) {
-  const { deployments, revisions, bus, ids, logger } = deps;
+  const { deployments, revisions, files, bus, ids, logger } = deps;
 
   const require = (actor: Actor, deployment_id: string, revision_id: string) =>
     requireRevision(deps, actor, deployment_id, revision_id);
@@ -87,9 +87,10 @@ export function revisionService({ service, ...deps }: RevisionDeps) {
       const { source, source_revision_config, build_id, built, commit_info } = revision;
       const build = build_id !== null && built !== null ? { build_id, built, commit_info } : undefined;
       if (!build) {
-        const choice = { ...deployment, source, source_revision_config };
-        checkSource(choice, deps);
-        if (!(await hasSource(choice, deps))) throw new Conflict(NOTHING_STORED);
+        checkSource({ ...deployment, source, source_revision_config }, deps);
+        const upload = source_revision_config.source_tarball_path ?? '';
+        if (source === 'internal_source' && !(await files.hasUpload(deployment.deployment_id, upload)))
+          throw new Conflict(NOTHING_STORED);
       }
       await revisions.insert(deployment.deployment_id, {
         ...newRevision(ids, { source, source_revision_config }, 'manual'),

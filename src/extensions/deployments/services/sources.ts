@@ -65,18 +65,23 @@ function urlProblem(url: string | null | undefined, allow_local: boolean): strin
   return PROTOCOLS.includes(protocol) ? undefined : 'must be an https or ssh URL';
 }
 
-/**
- * Whether there is anything to build: an internal source is empty until something is uploaded. Throws
- * `InvalidInput` if the named upload does not exist.
- */
+/** Whether there is anything to build: an internal source is empty until something is uploaded. */
+export function namesSource({
+  source,
+  source_revision_config: { source_tarball_path: path },
+}: Pick<SourceChoice, 'source' | 'source_revision_config'>): boolean {
+  return source !== 'internal_source' || (path != null && path !== '');
+}
+
+/** As `namesSource`. Throws `InvalidInput` if the named upload does not exist. */
 export async function hasSource(
-  { deployment_id, source, source_revision_config }: SourceChoice,
+  choice: SourceChoice,
   { files }: Pick<SourceRules, 'files'>,
 ): Promise<boolean> {
+  if (!namesSource(choice)) return false;
+  const { deployment_id, source, source_revision_config } = choice;
   if (source !== 'internal_source') return true;
-  const { source_tarball_path: path } = source_revision_config;
-  if (path == null || path === '') return false;
-  if (await files.hasUpload(deployment_id, path)) return true;
+  if (await files.hasUpload(deployment_id, source_revision_config.source_tarball_path ?? '')) return true;
   throw new InvalidInput(
     'source_revision_config.source_tarball_path: nothing was uploaded there; create an upload URL and upload the sources first',
   );

@@ -11,7 +11,7 @@ import type { DeploymentFiles } from '../storage/files.ts';
 import { type DeploymentDeps, requireDeployment } from './control-plane.ts';
 
 export interface UploadDeps extends Pick<DeploymentDeps, 'deployments'> {
-  readonly files: Pick<DeploymentFiles, 'saveUpload'>;
+  readonly files: Pick<DeploymentFiles, 'saveUpload' | 'remove'>;
   readonly secrets: ServerSecretRepository;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -21,6 +21,8 @@ export interface UploadDeps extends Pick<DeploymentDeps, 'deployments'> {
 export const MAX_UPLOAD_BYTES = 209_715_200;
 /** Lifetime of an upload URL, ms. */
 const VALID_MS = 15 * 60_000;
+
+const NOT_VALID = 'This upload URL is not valid: create a new one and use it unchanged.';
 
 /** Parameters of an upload URL. */
 export interface UploadTicket {
@@ -57,20 +59,26 @@ export function uploadService({ deployments, files, secrets, clock, ids }: Uploa
     },
 
     /**
-     * Throws `Forbidden` for a URL that this server did not sign or that has expired. `save` throws `Conflict`
-     * at its second use.
+     * Throws `Forbidden` for a URL that this server did not sign or that has expired, and if the deployment was deleted.
+     * `save` throws `Conflict` at its second use.
      */
     async open({ object_path, expires, signature }: UploadTicket) {
       const given = Buffer.from(signature, 'base64url');
       const expected = await signatureOf({ object_path, expires });
       if (given.length !== expected.length || !timingSafeEqual(given, expected))
-        throw new Forbidden('This upload URL is not valid: create a new one and use it unchanged.');
+        throw new Forbidden(NOT_VALID);
       if (expires * 1000 <= clock.now())
         throw new Forbidden('This upload URL has expired: create a new one.');
+      const deployment_id = object_path.split('/')[1] as string;
+      if (!(await deployments.find(deployment_id))) throw new Forbidden(NOT_VALID);
       return {
         async save(content: Readable): Promise<void> {
           if (!(await files.saveUpload(object_path, content, MAX_UPLOAD_BYTES)))
             throw new Conflict('This upload URL has already been used: create a new one.');
+          if (await deployments.find(deployment_id)) return;
+          // Deleted meanwhile, perhaps before this file was there.
+          await files.remove(deployment_id);
+          throw new Forbidden(NOT_VALID);
         },
       };
     },

@@ -1,7 +1,10 @@
-import { isAbsolute, join, relative, resolve } from 'node:path';
+import { realpath, stat } from 'node:fs/promises';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { ConfigError } from '../../../config/errors.ts';
+import { envFilePath, readConfigFile } from '../../../config/files.ts';
 import { loadConfig } from '../../../config/load.ts';
 import type { Config } from '../../../config/schema.ts';
+import { substitute } from '../../../config/substitute.ts';
 import type { Apps } from '../../extension.ts';
 import { pathOfDeployment } from '../addresses.ts';
 import { deploymentSettings } from '../section.ts';
@@ -55,7 +58,7 @@ export async function deploymentConfig(
 }
 
 /** Only the deployment's variables: its file must not read the server's environment. */
-async function load(root: string, file: string, { secrets }: ServedRevision): Promise<Config> {
+async function load(root: string, file: string, { folder, secrets }: ServedRevision): Promise<Config> {
   // These keys are replaced below, so their values must not invalidate the file.
   const flags = {
     'server.host': '127.0.0.1',
@@ -64,6 +67,9 @@ async function load(root: string, file: string, { secrets }: ServedRevision): Pr
     'deployments.enabled': 'false',
   };
   try {
+    await requireFile(folder, file);
+    const env = substitute((await readConfigFile(file))['env'], secrets, () => {}, 'env');
+    await requireFile(folder, envFilePath(env, root) ?? file);
     const { config } = await loadConfig({ cwd: root, file, environment: secrets, flags });
     return config;
   } catch (error) {
@@ -71,6 +77,34 @@ async function load(root: string, file: string, { secrets }: ServedRevision): Pr
     throw checkFailure({
       ...{ code: 'config_invalid', cause: error, advice: 'Fix it, and deploy again.' },
       what: `The configuration is not valid: ${reasonOf(error)}`,
+    });
+  }
+}
+
+/** Largest configuration or `.env` file, bytes. */
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * Throws unless the server may read the file, if it exists. The build may have replaced it by a named pipe, where the
+ * server would wait without end, or by a link to a file of the server.
+ */
+async function requireFile(folder: string, path: string): Promise<void> {
+  const real = await realpath(path).catch(() => undefined);
+  if (real === undefined) return;
+  const info = await stat(real);
+  const name = relative(folder, path);
+  if (!info.isFile() || !real.startsWith((await realpath(folder)) + sep)) {
+    throw checkFailure({
+      code: 'config_outside',
+      what: `${name} is not a file of the sources`,
+      advice: 'Replace it by one, and deploy again.',
+    });
+  }
+  if (info.size > MAX_BYTES) {
+    throw checkFailure({
+      code: 'config_invalid',
+      what: `${name} has more than 1 MB`,
+      advice: 'Shorten it, and deploy again.',
     });
   }
 }

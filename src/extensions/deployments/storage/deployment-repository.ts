@@ -1,7 +1,7 @@
 import { toJson } from '../../../core/json.ts';
 import { bind } from '../../../db/bind.ts';
 import { columns } from '../../../db/columns.ts';
-import type { Db, Transaction } from '../../../db/db.ts';
+import type { Db, Reader, Transaction } from '../../../db/db.ts';
 import { and, list, sql } from '../../../db/sql.ts';
 import { NOW } from '../../../db/time.ts';
 import type {
@@ -24,11 +24,8 @@ export interface NewDeployment {
   readonly source_revision_config: SourceRevisionConfig;
 }
 
-/** Result of a change to a deployment. Without `secrets` they stay; `revision` is queued in the same transaction. */
-export interface DeploymentChange {
-  readonly source?: DeploymentSource | undefined;
-  readonly source_config?: SourceConfig | undefined;
-  readonly source_revision_config?: SourceRevisionConfig | undefined;
+/** A change to a deployment. Without `secrets` they stay; `revision` is queued in the same transaction. */
+export interface DeploymentChange extends Omit<NewDeployment, 'deployment_id' | 'name'> {
   readonly secrets?: readonly DeploymentSecret[] | undefined;
   readonly revision?: NewRevision | undefined;
 }
@@ -72,26 +69,32 @@ function insert(
   });
 }
 
-/** Returns the queued revision, if any; false if the deployment does not exist. */
+/**
+ * Applies what `decide` makes of the locked deployment and its secrets: of two changes at once, the second would otherwise
+ * undo the first. `decide` may be called more than once and must have no side effects. Returns the queued revision, if
+ * any; false if the deployment does not exist.
+ */
 function update(
   db: Db,
   deployment_id: string,
-  change: DeploymentChange,
+  decide: (row: DeploymentRow, secrets: readonly DeploymentSecret[]) => DeploymentChange,
 ): Promise<RevisionRow | undefined | false> {
   return db.transaction('sync', async (tx) => {
-    // Lock the row: of two concurrent changes, the second would otherwise undo the first.
     const row = await lockDeployment(tx, deployment_id);
     if (!row) return false;
-    const { source, source_config, source_revision_config } = { ...row, ...given(change) };
+    const { source, source_config, source_revision_config, secrets, revision } = decide(
+      row,
+      await secretsOf(tx, deployment_id),
+    );
     await tx.run(sql`
       update deployments set source = ${source}, source_config = ${toJson(source_config)},
         source_revision_config = ${toJson(source_revision_config)}, updated_at = ${NOW}
       where deployment_id = ${deployment_id}`);
-    if (change.secrets) {
+    if (secrets) {
       await tx.run(sql`delete from deployment_secrets where deployment_id = ${deployment_id}`);
-      await insertSecrets(tx, deployment_id, change.secrets);
+      await insertSecrets(tx, deployment_id, secrets);
     }
-    return change.revision && insertRevision(tx, deployment_id, change.revision);
+    return revision && insertRevision(tx, deployment_id, revision);
   });
 }
 
@@ -132,7 +135,7 @@ async function listFromRepositories(db: Db): Promise<DeploymentRow[]> {
   return rows.map(parseDeployment);
 }
 
-async function secretsOf(db: Db, deployment_id: string): Promise<DeploymentSecret[]> {
+async function secretsOf(db: Reader, deployment_id: string): Promise<DeploymentSecret[]> {
   const rows = await db.all(sql`
     select ${columns('deployment_secrets', 'name, value')} from deployment_secrets
     where deployment_id = ${deployment_id} order by name`);
@@ -142,15 +145,6 @@ async function secretsOf(db: Db, deployment_id: string): Promise<DeploymentSecre
 /** Returns false if the deployment does not exist. */
 async function deleteDeployment(db: Db, deployment_id: string): Promise<boolean> {
   return (await db.run(sql`delete from deployments where deployment_id = ${deployment_id}`, 'reclaim')) > 0;
-}
-
-function given(change: DeploymentChange): Partial<DeploymentRow> {
-  const { source, source_config, source_revision_config } = change;
-  return {
-    ...(source && { source }),
-    ...(source_config && { source_config }),
-    ...(source_revision_config && { source_revision_config }),
-  };
 }
 
 function conditions({

@@ -1,6 +1,6 @@
 import { toJson } from '../../../core/json.ts';
 import { columns, text } from '../../../db/columns.ts';
-import { sql } from '../../../db/sql.ts';
+import { FOR_UPDATE, sql } from '../../../db/sql.ts';
 import { NOW } from '../../../db/time.ts';
 import type { Ownership } from './ownership.ts';
 import { parseRevision, REVISION } from './rows.ts';
@@ -17,7 +17,8 @@ export function recordCommit(
 ): Promise<'recorded' | 'skipped' | undefined> {
   return owner.transaction(async (tx) => {
     const row = await tx.get(sql`
-      select ${REVISION} from deployment_revisions where revision_id = ${revision_id} and status = 'BUILDING'`);
+      select ${REVISION} from deployment_revisions
+      where revision_id = ${revision_id} and status = 'BUILDING' ${FOR_UPDATE}`);
     if (!row) return undefined;
     const { deployment_id, number, triggered_by, source_revision_config } = parseRevision(row);
     const commit = sql`source_revision_config ->> 'repo_commit_sha'`;

@@ -2,7 +2,7 @@ import { toJson } from '../../../core/json.ts';
 import { bind } from '../../../db/bind.ts';
 import { columns, nullable, number } from '../../../db/columns.ts';
 import type { Db, Transaction } from '../../../db/db.ts';
-import { and, list, sql } from '../../../db/sql.ts';
+import { and, FOR_UPDATE, list, sql } from '../../../db/sql.ts';
 import { NOW } from '../../../db/time.ts';
 import type {
   BuildStep,
@@ -120,7 +120,7 @@ function claim(owner: Ownership): Promise<RevisionRow | undefined> {
         tries = tries + 1, updated_at = ${NOW}
       where revision_id = (
         select revision_id from deployment_revisions
-        where ${IS_OPEN} and status = 'QUEUED' order by created_at, revision_id limit 1)
+        where ${IS_OPEN} and status = 'QUEUED' order by created_at, revision_id limit 1 ${FOR_UPDATE})
       returning ${REVISION}`);
     return row && parseRevision(row);
   });

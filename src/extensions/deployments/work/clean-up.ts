@@ -29,9 +29,9 @@ export async function cleanUp({ deployment_id, name }: DeploymentRow, deps: Work
   const running = [...inUse].map((folder) => basename(folder));
   await files.keepLogs(name, LOG_RETENTION_COUNT, new Set([...serving, ...stored, ...running]));
   await makeRoom(name, deps);
-  // A serving revision can be built again.
+  // Builds get lost, and are not in a backup. What serves is built again, and a rollback may let any of these serve.
   const active = row.active_revision_id && (await revisions.find(deployment_id, row.active_revision_id));
-  const configs = [row.source_revision_config, active ? active.source_revision_config : {}];
-  const uploads = configs.flatMap(({ source_tarball_path }) => source_tarball_path ?? []);
+  const sources = [row, ...(active ? [active] : []), ...(await revisions.listBuilt(deployment_id))];
+  const uploads = sources.flatMap((source) => source.source_revision_config.source_tarball_path ?? []);
   await files.keepUploads(deployment_id, uploads, clock.now());
 }

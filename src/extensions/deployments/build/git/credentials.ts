@@ -86,8 +86,9 @@ async function prepareSsh(
     UserKnownHostsFile: hosts,
     ...(address.pinned !== undefined && { HostName: address.pinned, HostKeyAlias: address.hostname }),
   };
+  // ssh itself splits a value without quotes at spaces.
   const words = Object.entries(options).map(
-    ([name, value]) => `-o '${name}=${value.replaceAll("'", "'\\''")}'`,
+    ([name, value]) => `-o '${name}="${value.replaceAll("'", "'\\''")}"'`,
   );
   return {
     env: { GIT_SSH_COMMAND: `ssh -F /dev/null ${words.join(' ')}`, GIT_SSH_VARIANT: 'ssh' },

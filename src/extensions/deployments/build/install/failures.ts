@@ -63,7 +63,7 @@ const INSTALL_FAILURES: readonly KnownFailure[] = [
     pattern: /npm error code E40[13]|ERR_PNPM_FETCH_40[13]|YN0041|Invalid authentication/,
     code: 'registry_refused',
     message: 'The registry denied access to a package: the build has no permission to read it.',
-    hint: 'Give the deployment the token that the project’s .npmrc refers to.',
+    hint: 'Builds see no secrets: have the operator set npm_config_registry to a registry or mirror that needs no token for reading.',
   },
   {
     pattern:

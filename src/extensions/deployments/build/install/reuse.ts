@@ -39,6 +39,8 @@ const MANIFEST_KEYS = [
   'workspaces',
   'bin',
 ];
+/** A package from the sources. Of a folder, most package managers install a copy. */
+const LOCAL = /"file:([^"]+)"/g;
 
 /**
  * Digest of what the packages depend on, or the reason for its absence. Install scripts of the project may read any of
@@ -58,11 +60,18 @@ export async function packagesFingerprint(
   }
   for (const path of (await projectTree(root)).manifests) {
     const json = await readProjectJson(root, path);
-    if (!json || 'error' in json) continue;
+    if (!json) continue;
+    if ('error' in json) return { reason: `${path} is not valid: ${json.error}` };
     if (!ignore_scripts && hasInstallScripts(json.value)) {
       return { reason: `${path} has install scripts` };
     }
-    add(path, ...MANIFEST_KEYS.map((key) => json.value[key] ?? null));
+    const values = MANIFEST_KEYS.map((key) => json.value[key] ?? null);
+    add(path, ...values);
+    for (const [, local = ''] of JSON.stringify(values).matchAll(LOCAL)) {
+      const packed = await readProjectFile(root, posix.join(posix.dirname(path), local));
+      if (!packed) return { reason: `${path} takes a package from ${local}` };
+      add(local, createHash('sha256').update(packed).digest('hex'));
+    }
   }
   return { fingerprint: hash.digest('hex') };
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,7 +60,9 @@ export interface EgressOptions {
 /** Opens a proxy that connects only to addresses that `checkAddress` permits; the others are reported. */
 export async function openEgress(options: EgressOptions): Promise<Egress> {
   const folder = mkdtempSync(join(tmpdir(), 'agent-server-egress-'));
-  const server = createServer((request, response) => void forward(request, response, options));
+  const server = createServer((request, response) => {
+    forward(request, response, options).catch(() => response.destroy());
+  });
   const sockets = new Set<Duplex>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -119,6 +121,8 @@ async function permitted(
   if (!url) return undefined;
   const hostname = url.hostname.replace(/^\[|\]$/g, '');
   const port = Number(/:(\d{1,5})$/.exec(host)?.[1] ?? '80');
+  // A host without a port is one of plain http, and the check would take it for 443.
+  url.port = String(port);
   const target = { scheme, hostname, port };
   try {
     const pinned = await checkAddress(url);
@@ -172,7 +176,7 @@ async function forward(
   const url = URL.parse(request.url ?? '');
   const target = url?.protocol === 'http:' ? await permitted(url.host, 'http', options) : undefined;
   if (!url || !target) return void response.writeHead(403, { connection: 'close' }).end();
-  const { 'proxy-connection': _, 'proxy-authorization': _1, ...headers } = request.headers;
+  const { 'proxy-connection': _, 'proxy-authorization': _1, ...headers } = passedOn(request.headers);
   const { proxy, address: host, port } = target;
   const path = url.pathname + url.search;
   const where = proxy
@@ -183,10 +187,20 @@ async function forward(
       }
     : { host, port, path, headers };
   const outgoing = httpRequest({ ...where, method: request.method }, (answer) => {
-    response.writeHead(answer.statusCode ?? 502, answer.headers);
-    answer.on('error', () => response.destroy()).pipe(response);
+    try {
+      response.writeHead(answer.statusCode ?? 502, passedOn(answer.headers));
+      answer.on('error', () => response.destroy()).pipe(response);
+    } catch {
+      // Such as a status below 100, which Node parses but does not write.
+      response.writeHead(502, { connection: 'close' }).end();
+    }
   });
   outgoing.on('error', () => response.destroy());
   response.once('close', () => outgoing.destroy());
   request.pipe(outgoing);
+}
+
+/** Node throws for `Trailer` unless the body is chunked, and trailers are not passed on anyway. */
+function passedOn({ trailer: _, expect: _1, ...headers }: IncomingHttpHeaders): IncomingHttpHeaders {
+  return headers;
 }

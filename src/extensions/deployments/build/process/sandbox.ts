@@ -192,7 +192,8 @@ async function bwrapArguments(
     ...['--proc', '/proc', '--dev', '/dev', '--bind', tmp, '/tmp'],
     ...read.flatMap((path) => ['--ro-bind-try', path, path]),
     ...writable.flatMap((path) => ['--bind', path, path]),
-    ...(proxy ? ['--unshare-net', '--bind', proxy.folder, EGRESS_FOLDER] : []),
-    ...['--chdir', cwd, '--'],
+    ...(proxy ? ['--unshare-net', '--ro-bind', proxy.folder, EGRESS_FOLDER] : []),
+    // What is written elsewhere counts for no limit.
+    ...['--remount-ro', '/', '--chdir', cwd, '--'],
   ];
 }

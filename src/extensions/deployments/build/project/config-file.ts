@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, join, posix } from 'node:path';
 import { BuildFailure } from '../build-failure.ts';
-import { readProjectFile, readProjectJson } from './project-file.ts';
+import { MAX_PARSED_BYTES, readProjectFile, readProjectJson } from './project-file.ts';
 
 /** The part of a project's configuration that its build needs. */
 export interface ProjectConfig {
@@ -45,6 +45,9 @@ async function read(root: string, path: string): Promise<Record<string, unknown>
   if (/\.ya?ml$/.test(path)) {
     const text = await readProjectFile(root, path);
     if (!text) throw missing;
+    if (text.length > MAX_PARSED_BYTES) {
+      throw failure('config_invalid', `${path} has more than 1 MB.`, 'Shorten it, and push again.');
+    }
     const { parse } = await import('yaml');
     try {
       return (parse(text.toString('utf8')) as Record<string, unknown> | null) ?? {};
@@ -55,7 +58,7 @@ async function read(root: string, path: string): Promise<Record<string, unknown>
   const json = await readProjectJson(root, path);
   if (!json) throw missing;
   if ('error' in json) {
-    throw failure('config_invalid', `${path} is not valid JSON: ${json.error}.`, 'Fix it, and push again.');
+    throw failure('config_invalid', `${path} is not valid: ${json.error}.`, 'Fix it, and push again.');
   }
   return json.value;
 }

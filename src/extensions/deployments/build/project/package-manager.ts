@@ -51,7 +51,7 @@ async function planOf(root: string, folder: string): Promise<InstallPlan | undef
   if ('error' in json) {
     throw new BuildFailure('config', {
       code: 'package_json_invalid',
-      message: `${path} is not valid JSON: ${json.error}.`,
+      message: `${path} is not valid: ${json.error}.`,
       hint: 'Fix it, and push again.',
     });
   }

@@ -5,6 +5,8 @@ import { errorCode } from '../build-failure.ts';
 
 /** Maximum size of a project file that the server reads, bytes. */
 const MAX_BYTES = 64 * 1024 * 1024;
+/** The same for one that it parses, which blocks its event loop and takes many times the memory. */
+export const MAX_PARSED_BYTES = 1024 * 1024;
 
 /**
  * Reads a file of an untrusted project as bytes; `undefined` if it does not exist. A link that points outside `root`
@@ -37,6 +39,7 @@ export async function readProjectJson(
 ): Promise<{ value: Record<string, unknown> } | { error: string } | undefined> {
   const data = await readProjectFile(root, path);
   if (!data) return undefined;
+  if (data.length > MAX_PARSED_BYTES) return { error: 'it has more than 1 MB' };
   try {
     const value: unknown = JSON.parse(data.toString('utf8').replace(/^\ufeff/, ''));
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {

@@ -1,6 +1,6 @@
 import { oneLine } from '../../../../cli/ask/sanitize.ts';
 import { sleep } from '../../../../core/timers.ts';
-import type { Revision } from '../../schemas/deployments.ts';
+import type { Deployment, Revision } from '../../schemas/deployments.ts';
 import type { ControlPlane } from './control-plane.ts';
 
 const POLL_MS = 500;
@@ -18,8 +18,24 @@ export function isFinal({ status }: Pick<Revision, 'status'>): boolean {
   return FINAL.includes(status);
 }
 
+/**
+ * The revision that the request with this answer has queued, not the newest, which may be that of another client.
+ * `isWaiting`: once it is deployed or has failed.
+ */
+export async function queuedRevision(
+  plane: ControlPlane,
+  { id, latest_revision_id }: Pick<Deployment, 'id' | 'latest_revision_id'>,
+  isWaiting: boolean,
+  report: (line: string) => void,
+): Promise<Revision> {
+  if (latest_revision_id === null) throw new Error('the server did not queue a revision');
+  return isWaiting
+    ? await waitForRevision(plane, id, latest_revision_id, report)
+    : await plane.revision(id, latest_revision_id);
+}
+
 /** Waits until a revision is deployed or has failed; reports each step as it begins. */
-export async function waitForRevision(
+async function waitForRevision(
   plane: ControlPlane,
   id: string,
   revision_id: string,
