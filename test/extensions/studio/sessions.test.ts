@@ -63,12 +63,6 @@ test('a session has the rights of its key', async () => {
   expect((await http.post('/threads', {}, reader)).status).toBe(403);
 });
 
-test('a session is used although the browser repeats the password of a proxy', async () => {
-  const own = { ...OWN, ...(await signIn({ key: 'operator' })) };
-  expect((await http.get('/keys', { ...own, authorization: 'Basic cHJveHk6c2VjcmV0' })).status).toBe(200);
-  expect((await http.get('/keys', { ...own, authorization: 'Bearer wrong' })).status).toBe(401);
-});
-
 test('a page of another site cannot use the session or sign in', async () => {
   const session = await signIn({ key: 'operator' });
   expect((await http.post('/threads', {}, { ...FOREIGN, ...session })).status).toBe(403);

@@ -22,3 +22,10 @@ test('a change of view does not extend a session', async () => {
     expect(String(changed.headers['set-cookie'])).toContain('Max-Age=3600;');
   }
 });
+
+test('a session is used although the browser repeats the password of a proxy', async () => {
+  const { headers } = await http.post('/studio/session', { key: 'operator' });
+  const cookie = String(headers['set-cookie']).split(';')[0] as string;
+  expect((await http.get('/keys', { cookie, authorization: 'Basic cHJveHk6c2VjcmV0' })).status).toBe(200);
+  expect((await http.get('/keys', { cookie, authorization: 'Bearer wrong' })).status).toBe(401);
+});
