@@ -215,8 +215,8 @@ async function apply(tx: Transaction, migration: Migration, log: MigrationLog): 
 }
 
 /**
- * Whether a server has a lease in the database. SQLite has no leases, but a lock of the file, which the caller has. A server
- * that was killed is waited for until its lease ends.
+ * Whether a server has a lease in the database. SQLite has no leases: only one process can open the database. A server that
+ * was killed is waited for until its lease ends.
  */
 async function isServed(tx: Transaction): Promise<boolean> {
   if (tx.dialect === 'sqlite') return false;

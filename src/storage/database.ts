@@ -227,17 +227,8 @@ export async function openMigrations(options: DatabaseOptions) {
   return {
     /** In order; changes nothing. Throws `Unavailable` if this program is too old for the database. */
     pending: () => pendingMigrations(db, known),
-    /**
-     * Applies what is pending, or waits for the process that does. Throws as `pending`, and `Unavailable` if a server has
-     * the SQLite file open that a migration breaks.
-     */
-    async apply(log: MigrationLog) {
-      const isHarmful = (await pendingMigrations(db, known)).some(({ expands }) => !expands);
-      // PostgreSQL has leases.
-      await using _lock =
-        isSqlite(options) && isHarmful ? openFile(options, { is_shared: false }) : undefined;
-      await migrate(db, known, log);
-    },
+    /** Applies what is pending, or waits for the process that does. Throws as `pending`. */
+    apply: (log: MigrationLog) => migrate(db, known, log),
     [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
   };
 }

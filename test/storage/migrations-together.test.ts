@@ -1,17 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { Unavailable } from '../../src/core/errors.ts';
 import { columns } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
-import { openSqlite } from '../../src/db/engines/sqlite.ts';
 import { migrate, pendingMigrations } from '../../src/db/migrate.ts';
 import { type Migration, migrations } from '../../src/db/migrations/index.ts';
 import { raw, sql } from '../../src/db/sql.ts';
 import { NOW, nowPlus } from '../../src/db/time.ts';
-import { openMigrations } from '../../src/storage/database.ts';
 import { describeEachDatabase, describePostgresServer } from '../support/databases.ts';
 import { failure, naming } from '../support/naming.ts';
-import { project } from '../support/project.ts';
 import { until } from '../support/until.ts';
 
 const notes: Migration = { version: 1, name: 'notes', text: 'create table notes (id integer);' };
@@ -73,25 +69,6 @@ test('each migration marked as additive only adds', () => {
     const columns = statements.filter((one) => one.includes('add column') && one.includes('not null'));
     expect([name, columns.filter((one) => !one.includes('default'))]).toEqual([name, []]);
   }
-});
-
-test('a SQLite file that a server has open gets no migration that breaks the server', async () => {
-  await using folder = await project({});
-  const path = folder.path('server.db');
-  await using server = openSqlite(path, { synchronous: 'full' });
-  await migrate(server);
-  const apply = async (...own: Migration[]) => {
-    const owned = [{ name: 'notes', migrations: own }];
-    await using opened = await openMigrations({ url: `sqlite:${path}`, owned });
-    await opened.apply(() => {});
-  };
-
-  await apply(added);
-  await expect(apply(added, taken)).rejects.toThrow(Unavailable);
-  expect(await server.all(raw('select id from later'))).toEqual([]);
-
-  await server[Symbol.asyncDispose]();
-  await apply(added, taken);
 });
 
 describePostgresServer('a migration', (open) => {
