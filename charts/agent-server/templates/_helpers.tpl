@@ -1,4 +1,4 @@
-{{/* Of 50 characters at most: Kubernetes and the other templates append to it, and labels have 63. */}}
+{{/* At most 50 characters: Kubernetes and the other templates append to it, and labels have 63. */}}
 {{- define "agent-server.name" -}}
 {{- $name := .Release.Name -}}
 {{- if not (contains .Chart.Name $name) }}{{ $name = printf "%s-%s" (trunc 37 $name | trimSuffix "-") .Chart.Name }}{{ end -}}

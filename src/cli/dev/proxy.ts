@@ -39,7 +39,10 @@ export class DevProxy implements Disposable {
     // A port is also in use at another address if one of the two is 0.0.0.0.
     if (isSamePort) closeAll(old);
     const listeners = await this.#listen(address).catch(async (error: unknown) => {
-      if (isSamePort && before) this.#listeners = await this.#listen({ ...before, port: this.#port });
+      if (isSamePort && before) {
+        // Another program may have taken it meanwhile.
+        this.#listeners = await this.#listen({ ...before, port: this.#port }).catch(() => []);
+      }
       throw listenFailure(error, address);
     });
     closeAll(old);

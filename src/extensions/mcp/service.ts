@@ -165,7 +165,7 @@ async function outcomeOf(
     if (!isObject(value)) continue;
     if (event === 'values') {
       values = value;
-      // It was not the run's: events had been lost, and the state makes up for them.
+      // The error only reported lost events, and this state replaces them.
       failed = undefined;
     }
     // `__interrupt__` appears like a node; it is reported in the outcome.

@@ -34,7 +34,7 @@ export async function* streamAnswer(frames: AsyncIterable<Frame>): Answer {
     } else if (event === 'metadata') answer.retry();
     else if (event === 'values') {
       values = JSON.parse(data);
-      // It was not the run's: events had been lost, and the state makes up for them.
+      // The error only reported lost events, and this state replaces them.
       failed = undefined;
       if (interruptsOf(values).length === 0) answer.stateArrived(aiMessagesOfLastTurn(values));
     } else if (event === 'messages') addMessage(answer, JSON.parse(data) as unknown[]);

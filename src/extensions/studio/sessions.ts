@@ -12,6 +12,8 @@ import type { ServerSecretRepository } from '../../storage/access/server-secrets
 export interface StudioSessionDeps {
   readonly secrets: ServerSecretRepository;
   readonly identityForUser: (user: User | null) => Identity;
+  /** Whether the project has handlers that authenticate. */
+  readonly has_handlers: boolean;
   /** Whether sessions are read-only. */
   readonly read_only: boolean;
   /** URL of a run in a tracing tool, with `{trace_id}`. */
@@ -54,7 +56,7 @@ export type StudioSessions = ReturnType<typeof studioSessions>;
  * database accepts the cookie. Stored are only the sessions that were signed out of: a copy of the cookie is refused then.
  */
 export function studioSessions(deps: StudioSessionDeps) {
-  const { secrets, identityForUser, read_only, trace_url = null, clock, ids } = deps;
+  const { secrets, identityForUser, has_handlers, read_only, trace_url = null, clock, ids } = deps;
   const digest = lazy(async () => {
     const secret = await secrets.getOrCreate('studio sessions', ids.secret());
     return createHash('sha256').update(secret).digest();
@@ -126,7 +128,7 @@ export function studioSessions(deps: StudioSessionDeps) {
     /** Adds sessions to `authenticate`; a request with a credential of its own does not use its session. */
     authenticating(authenticate: Authenticate): Authenticate {
       return async (caller) => {
-        const grant = hasCredential(caller) ? undefined : await read(caller);
+        const grant = hasCredential(caller, has_handlers) ? undefined : await read(caller);
         if (!grant) return authenticate(caller);
         if (!isOfThisServer(caller)) return authenticateForeign(authenticate, caller);
         return identify(authenticate, caller, grant);
@@ -147,12 +149,12 @@ export function isUnlimited({ scope, rules }: Identity): boolean {
 }
 
 /**
- * An `Authorization` header is left to the project's handlers, but for `Basic`: browsers repeat to the server what a proxy in
- * front of it has asked for.
+ * Any `Authorization` header is left to the project's handlers. Without them, `Basic` is none of the server's: browsers repeat
+ * what a proxy in front of it has asked for.
  */
-function hasCredential(caller: Caller): boolean {
+function hasCredential(caller: Caller, has_handlers: boolean): boolean {
   const { 'x-api-key': key, authorization } = caller.headers;
-  const isOwn = authorization !== undefined && !/^basic /i.test(String(authorization));
+  const isOwn = authorization !== undefined && (has_handlers || !/^basic /i.test(String(authorization)));
   return key !== undefined || isOwn || credentialsOf(caller).query !== undefined;
 }
 

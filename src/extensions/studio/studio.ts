@@ -19,7 +19,10 @@ export function openStudio({
   const { path, read_only, trace_url } = sectionOf(config, STUDIO);
   const { authenticate, has_users, identityForUser } = access;
   const secrets = session_secrets;
-  const sessions = studioSessions({ secrets, identityForUser, read_only, trace_url, clock, ids });
+  const has_handlers = config.auth.path !== undefined;
+  const sessions = studioSessions({
+    ...{ secrets, identityForUser, has_handlers, read_only, trace_url, clock, ids },
+  });
   const currency = sectionOf(config, CURRENCY);
   const { body_limit } = config.server;
   const studio = studioService({

@@ -3,11 +3,11 @@ import { createInterface } from 'node:readline';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../core/clock.ts';
 import { tryOrUndefined } from '../../core/failure.ts';
-import { evaluateInMainThread } from './paused-main-thread.ts';
 import { after, every } from '../../core/timers.ts';
 import { WATCH_FD } from '../protocol/descriptors.ts';
 import type { HostStatus, Place } from '../protocol/watch.ts';
 import { watchLease } from './lease.ts';
+import { evaluateInMainThread } from './paused-main-thread.ts';
 import {
   HEARTBEAT_MS,
   INSPECTED,

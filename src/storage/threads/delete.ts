@@ -23,7 +23,10 @@ export function deleteThread(
     // A thread inserted from now on is neither locked nor meant.
     if (!thread.exists) return undefined;
     if (visibility && !(await findThread(tx, thread_id, [], visibility))) return undefined;
-    return deleteThreadIn(tx, thread_id);
+    const queued = await deleteThreadIn(tx, thread_id);
+    // Last, in the lock order of A2A: a subscription before its deliveries. Those of a thread that expires are still sent.
+    await deleteInSlices(tx, 'webhook_outbox', thread_id);
+    return queued;
   });
 }
 
@@ -40,8 +43,6 @@ export async function deleteThreadIn(tx: Transaction, thread_id: string): Promis
   await deleteInSlices(tx, 'runs', thread_id);
   // Cascades to its values and to what extensions store.
   const deleted = await tx.run(sql`delete from threads where thread_id = ${thread_id}`);
-  // Last, in the lock order of A2A: a subscription before its deliveries.
-  await deleteInSlices(tx, 'webhook_outbox', thread_id);
   return deleted > 0 ? queued.map((row) => row.run_id) : undefined;
 }
 

@@ -25,6 +25,16 @@ const BREAKAGES = [
 
 /** One executes, and the other waits: there may be a limit for owners. */
 const OF_ONE_OWNER = [
+  insert('workers', {
+    worker_id: IDS.other,
+    host: 'h',
+    pid: 1,
+    version: '1',
+    slots: 4,
+    graph_ids: '[]',
+    started_at: inMinutes(-9),
+    expires_at: inMinutes(5),
+  }),
   aRun(IDS.assistant, 'running'),
   aQueueRow(IDS.assistant, 'running', { thread_id: IDS.assistant, owner: 'ann' }),
   aRun(IDS.cron, 'pending'),

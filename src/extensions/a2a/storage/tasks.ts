@@ -67,10 +67,11 @@ export type A2aTaskRepository = ReturnType<typeof a2aTaskRepository>;
 const AT = 'coalesce(t.state_at, r.updated_at)';
 /** As precise as a position in the list: PostgreSQL has microseconds. */
 const AT_MS: DialectSql = { sqlite: raw(AT), postgres: raw(`date_trunc('milliseconds', ${AT})`) };
-const RUN_STATUS = `coalesce((
+/** A task that has ended needs no search for its runs. */
+const RUN_STATUS = `case when t.state is not null then r.status else coalesce((
   select e.status from a2a_turns u join runs e on e.run_id = u.run_id
   where u.task_id = t.task_id and u.is_stored = 0 and e.status in ('pending', 'running') order by u.seq limit 1
-), r.status)`;
+), r.status) end`;
 const COLUMNS = sql`${columns(
   'a2a_tasks',
   't.task_id, t.thread_id, t.assistant_id, t.context_id, t.created_at, t.run_id, t.state, t.reason, t.artifacts',

@@ -73,7 +73,7 @@ export function namesSource({
   return source !== 'internal_source' || (path != null && path !== '');
 }
 
-/** As `namesSource`. Throws `InvalidInput` if the named upload does not exist. */
+/** Whether it names a source. Throws `InvalidInput` if the named upload does not exist. */
 export async function hasSource(
   choice: SourceChoice,
   { files }: Pick<SourceRules, 'files'>,

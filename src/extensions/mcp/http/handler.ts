@@ -64,11 +64,13 @@ export function createMcpRequestHandler(parts: McpHandlerDeps): McpHandler {
   });
   const legacy = legacyHandler(parts);
   const open = new Set<AbortController>();
+  let closed: Unavailable | undefined;
 
   return {
     async close() {
       // Their runs continue elsewhere. The SDK would abort the calls, as if the clients had disconnected, and answer nothing.
-      for (const call of open) call.abort(new Unavailable('The server is shutting down.'));
+      closed = new Unavailable('The server is shutting down.');
+      for (const call of open) call.abort(closed);
       await immediate();
       await modern.close();
     },
@@ -84,12 +86,12 @@ export function createMcpRequestHandler(parts: McpHandlerDeps): McpHandler {
       const problem = problemOfSize(Array.isArray(message) ? McpBatchBounds : McpBounds, message);
       if (problem !== undefined) return reply.code(400).send(invalidRequest(problem));
       const request = webRequest(incoming, text, disconnected.signal);
-      const isListening = isObject(message) && message['method'] === LISTEN;
       const refused = new AbortController();
       const watch = parts.replies.callers.watch(incoming, (error) =>
-        isListening ? disconnected.abort() : refused.abort(error),
+        isListening(message) ? disconnected.abort() : refused.abort(error),
       );
-      open.add(refused);
+      if (closed) refused.abort(closed);
+      else open.add(refused);
       const stopWatching = () => {
         watch[Symbol.dispose]();
         open.delete(refused);
@@ -101,8 +103,8 @@ export function createMcpRequestHandler(parts: McpHandlerDeps): McpHandler {
       const answer = (await isLegacyRequest(request, message))
         ? legacy(request, message, caller)
         : serveModern(request, message, caller);
-      const takesStreams = incoming.headers.accept?.includes('text/event-stream') ?? false;
       const handled = answer.catch((error: unknown) => unavailable(error, message));
+      const takesStreams = incoming.headers.accept?.includes('text/event-stream');
       return send(reply, await (takesStreams ? withKeepAlive(handled) : handled));
     },
   };
@@ -118,6 +120,10 @@ export function createMcpRequestHandler(parts: McpHandlerDeps): McpHandler {
     if (failure instanceof Unavailable) throw failure;
     return response;
   }
+}
+
+function isListening(message: unknown): boolean {
+  return isObject(message) && message['method'] === LISTEN;
 }
 
 /** What `factory` receives through the SDK's `authInfo`. */

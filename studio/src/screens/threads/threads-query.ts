@@ -71,19 +71,15 @@ function searchOf({ status, assistant, metadata, values, find, owner }: ThreadFi
 export function firstMessagesQuery(ids: readonly string[]) {
   return queryOptions({
     // Ids are sorted for the key, or a list ordered by last update would refetch at each change.
-    queryKey: ['thread', ids.toSorted(), 'first-messages'],
-    queryFn: async ({ client, queryKey }) => {
-      // Values are large, and a first message does not change: each change loads only what is still missing.
-      const before = client.getQueryData<ReadonlyMap<string, string | undefined>>(queryKey) ?? [];
-      const known = new Map([...before].filter(([, words]) => words !== undefined));
-      const missing = ids.filter((id) => !known.has(id));
-      if (missing.length === 0) return known;
+    queryKey: ['thread', 'first-messages', ids.toSorted()],
+    queryFn: async () => {
       const extract = { first: 'values.messages[0].content' };
-      const body: ThreadSearch = { ids: missing, limit: missing.length, select: ['thread_id'], extract };
-      for (const { thread_id, extracted } of await dataOf(api.POST('/threads/search', { body })))
-        known.set(thread_id, firstWords(extracted?.['first']));
-      return known;
+      const body: ThreadSearch = { ids: [...ids], limit: ids.length, select: ['thread_id'], extract };
+      const found = await dataOf(api.POST('/threads/search', { body }));
+      return new Map(found.map(({ thread_id, extracted }) => [thread_id, firstWords(extracted?.['first'])]));
     },
+    // Values are large, so not at each change: a thread has its first message when its first run ends.
+    refetchInterval: ({ state }) => ([...(state.data?.values() ?? [])].includes(undefined) ? 15_000 : false),
     enabled: ids.length > 0,
     // A thread that moves to another page keeps its name while loading.
     placeholderData: (before) => before,

@@ -49,10 +49,14 @@ function queryOf(filters: UsageFilters) {
   };
 }
 
+/** Sums over many rows: not at each change. */
+const REFETCH_MS = 10_000;
+
 /** One sum for each of the groups. */
 export const usageQuery = (filters: UsageFilters, by: Grouping) =>
   infiniteQueryOptions({
-    queryKey: ['system', 'usage', { ...filters }, by],
+    queryKey: ['usage', { ...filters }, by],
+    refetchInterval: REFETCH_MS,
     queryFn: async ({ pageParam }) => {
       const query = { ...queryOf(filters), by: [by], limit: PAGE, offset: pageParam };
       const { groups, next } = await dataOf(api.GET('/usage', { params: { query } }));
@@ -66,7 +70,8 @@ export const usageQuery = (filters: UsageFilters, by: Grouping) =>
 /** The sum of all. */
 export const totalQuery = (filters: UsageFilters) =>
   queryOptions({
-    queryKey: ['system', 'usage', { ...filters }, 'total'],
+    queryKey: ['usage', { ...filters }, 'total'],
+    refetchInterval: REFETCH_MS,
     queryFn: async () => {
       const { groups } = await dataOf(api.GET('/usage', { params: { query: queryOf(filters) } }));
       return groups[0];
@@ -74,6 +79,7 @@ export const totalQuery = (filters: UsageFilters) =>
   });
 
 export const budgetsQuery = queryOptions({
-  queryKey: ['system', 'usage', 'budgets'],
+  queryKey: ['usage', 'budgets'],
+  refetchInterval: REFETCH_MS,
   queryFn: () => dataOf(api.GET('/usage/budgets')),
 });

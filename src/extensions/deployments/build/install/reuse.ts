@@ -39,7 +39,7 @@ const MANIFEST_KEYS = [
   'workspaces',
   'bin',
 ];
-/** A package from the sources. Of a folder, most package managers install a copy. */
+/** A package from the sources. Most package managers copy a `file:` folder when they install it. */
 const LOCAL = /"file:([^"]+)"/g;
 
 /**

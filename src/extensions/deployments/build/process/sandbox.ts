@@ -193,7 +193,7 @@ async function bwrapArguments(
     ...read.flatMap((path) => ['--ro-bind-try', path, path]),
     ...writable.flatMap((path) => ['--bind', path, path]),
     ...(proxy ? ['--unshare-net', '--ro-bind', proxy.folder, EGRESS_FOLDER] : []),
-    // What is written elsewhere counts for no limit.
+    // Only the writable folders count towards the limit of the disk.
     ...['--remount-ro', '/', '--chdir', cwd, '--'],
   ];
 }

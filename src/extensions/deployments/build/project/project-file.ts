@@ -5,7 +5,7 @@ import { errorCode } from '../build-failure.ts';
 
 /** Maximum size of a project file that the server reads, bytes. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** The same for one that it parses, which blocks its event loop and takes many times the memory. */
+/** Maximum size of one that it parses, bytes: parsing blocks the event loop and takes many times the memory. */
 export const MAX_PARSED_BYTES = 1024 * 1024;
 
 /**
