@@ -33,8 +33,8 @@ export class DevProxy implements Disposable {
   /** Moves to this address. Throws a `StartFailure` and stays at the old one on failure. */
   async listenAt(address: Address): Promise<void> {
     const before = this.#address;
-    if (address.host === before?.host && address.port === before.port) return;
     const old = this.#listeners;
+    if (old.length > 0 && address.host === before?.host && address.port === before.port) return;
     const isSamePort = address.port === this.#port;
     // A port is also in use at another address if one of the two is 0.0.0.0.
     if (isSamePort) closeAll(old);

@@ -149,8 +149,8 @@ export function isUnlimited({ scope, rules }: Identity): boolean {
 }
 
 /**
- * Any `Authorization` header is left to the project's handlers. Without them, `Basic` is none of the server's: browsers repeat
- * what a proxy in front of it has asked for.
+ * Any `Authorization` header is left to the project's handlers. Without them, `Basic` is not meant for the server: browsers
+ * repeat the password that a proxy in front of it requires.
  */
 function hasCredential(caller: Caller, has_handlers: boolean): boolean {
   const { 'x-api-key': key, authorization } = caller.headers;

@@ -7,6 +7,7 @@ import type { Config } from '../../../config/schema.ts';
 import { substitute } from '../../../config/substitute.ts';
 import type { Apps } from '../../extension.ts';
 import { pathOfDeployment } from '../addresses.ts';
+import { MAX_PARSED_BYTES } from '../build/project/project-file.ts';
 import { deploymentSettings } from '../section.ts';
 import type { ServedRevision } from '../services/plane.ts';
 import { checkFailure, reasonOf } from './check-failure.ts';
@@ -81,9 +82,6 @@ async function load(root: string, file: string, { folder, secrets }: ServedRevis
   }
 }
 
-/** Largest configuration or `.env` file, bytes. */
-const MAX_BYTES = 1024 * 1024;
-
 /**
  * Throws unless the server may read the file, if it exists. The build may have replaced it by a named pipe, where the
  * server would wait without end, or by a link to a file of the server.
@@ -100,7 +98,7 @@ async function requireFile(folder: string, path: string): Promise<void> {
       advice: 'Replace it by one, and deploy again.',
     });
   }
-  if (info.size > MAX_BYTES) {
+  if (info.size > MAX_PARSED_BYTES) {
     throw checkFailure({
       code: 'config_invalid',
       what: `${name} has more than 1 MB`,
